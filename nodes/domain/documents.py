@@ -1,0 +1,118 @@
+"""Documents as they are frozen at ingest, and their text with the place of every word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+PageState = Literal["read", "ocr", "empty", "failed", "skipped"]
+PAGE_STATES: tuple[PageState, ...] = ("read", "ocr", "empty", "failed", "skipped")
+
+PAGE_BREAK = "\f"
+"""Stands between two pages in `DocumentText.text` and belongs to neither."""
+
+BOX_UNIT = 10_000
+"""Word boxes are whole numbers of 1/10,000 of the page's width and height, origin top left."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """One input file as it was when the run began."""
+
+    document: str
+    """Path below the source, with forward slashes: the name that people see."""
+    sha256: str
+    """Of its bytes, lower-case hexadecimal."""
+    bytes: int
+    """Size at ingest."""
+    modified_ns: int
+    """Modification time at ingest, nanoseconds since 1970."""
+    path: str
+    """Where it lies, absolute."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page (or section, for formats without pages) in exactly one state."""
+
+    number: int
+    """1-based."""
+    state: PageState
+    reason: str
+    """Why, when the state is empty, failed or skipped, or why OCR was used; else ""."""
+    start: int
+    """Offset of its first character in `DocumentText.text`."""
+    end: int
+    """Offset behind its last character (half-open)."""
+    width: float
+    """Points, as the page is shown (after rotation)."""
+    height: float
+    words: tuple[tuple[int, int, int, int, int, int], ...] = ()
+    """(start, end, x0, y0, x1, y1): offsets in the text, box in BOX_UNIT of the page as shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """The text of one document: its pages in order, joined by PAGE_BREAK."""
+
+    sha256: str
+    """Of the document that this is the text of."""
+    text: str
+    pages: tuple[Page, ...]
+    language: str
+    """"en", "fr" or "" when it cannot be told."""
+    warnings: tuple[str, ...] = ()
+    """Sentences for the note: wrong extension, repaired, hidden text, attachments not read …"""
+    furniture: tuple[tuple[int, int], ...] = ()
+    """Spans of `text`, in order, that are running headers, footers and page numbers: no part of a clause around them."""
+    hidden: tuple[tuple[int, str, str], ...] = ()
+    """(page number, why, text) of what a person does not see on the page; it is not in `text`."""
+
+    def page_at(self, offset: int) -> Page:
+        """The page that holds this offset; a page break counts to the page before it."""
+        low, high = 0, len(self.pages) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.pages[middle].start <= offset:
+                low = middle
+            else:
+                high = middle - 1
+        return self.pages[low]
+
+    def pages_between(self, start: int, end: int) -> Iterator[Page]:
+        """Pages that share a character with [start, end)."""
+        for page in self.pages:
+            if page.start < end and start < page.end:
+                yield page
+
+    def page_counts(self) -> dict[str, int]:
+        counts: dict[str, int] = dict.fromkeys(PAGE_STATES, 0)
+        for page in self.pages:
+            counts[page.state] += 1
+        return counts
+
+    def to_json(self) -> dict[str, Any]:
+        pages = [[p.number, p.state, p.reason, p.start, p.end, p.width, p.height, p.words] for p in self.pages]
+        return {
+            "sha256": self.sha256,
+            "language": self.language,
+            "warnings": list(self.warnings),
+            "pages": pages,
+            "furniture": self.furniture,
+            "hidden": self.hidden,
+            "text": self.text,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> DocumentText:
+        pages = tuple(
+            Page(number, state, reason, start, end, width, height, tuple(tuple(word) for word in words))
+            for number, state, reason, start, end, width, height, words in data["pages"]
+        )
+        furniture = tuple((start, end) for start, end in data.get("furniture", ()))
+        hidden = tuple((number, why, text) for number, why, text in data.get("hidden", ()))
+        return cls(data["sha256"], data["text"], pages, data["language"], tuple(data["warnings"]), furniture, hidden)

@@ -1,0 +1,133 @@
+"""A run as it was frozen at ingest, what may be changed later, and the parts of its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+WORKFLOW_VERSION = 1
+"""Raised whenever a stored thread would be carried on differently; see DECISIONS.md."""
+
+ReviewMode = Literal["auto", "always", "never"]
+DocumentState = Literal["pending", "done", "failed", "skipped", "deferred"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user may tune for one run; frozen at ingest, changed only by a resume that says so."""
+
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Model of each step: extract, summarize."""
+    batch_size: int = 10
+    """Documents a super-step."""
+    concurrency: int = 8
+    """Documents in flight at once."""
+    budget_usd: Decimal | None = None
+    """The run pauses before its spend would pass this; None: no limit."""
+    deadline_seconds: float | None = None
+    """Of working time since the run or its last raise of the limit; None: no limit."""
+    review: ReviewMode = "auto"
+    """auto: stop when the playbook asks; always: stop in any case; never: do not stop."""
+    fresh: bool = False
+    """Reuse no answer of earlier runs."""
+    language: str = ""
+    """"en" or "fr" for all documents; "" to tell it from each."""
+
+    def to_json(self) -> dict[str, Any]:
+        budget = None if self.budget_usd is None else str(self.budget_usd)
+        return {**asdict(self), "models": dict(self.models), "budget_usd": budget}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Settings:
+        budget = data.get("budget_usd")
+        return cls(**{**data, "budget_usd": None if budget is None else Decimal(str(budget))})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of one thread."""
+
+    run_id: str
+    """UUID, new for each start of a thread."""
+    thread_id: str
+    """UUID; LangGraph's key."""
+    name: str
+    """What the user called it; "" when they did not."""
+    matter: str
+    """Wall around reuse, search and purge."""
+    job_id: str
+    """Groups the runs of one data room over time."""
+    playbook: str
+    playbook_sha256: str
+    engine: str
+    """local or openai."""
+    workflow_version: int
+    settings: Settings
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    """Frozen inputs by name: playbook, inputs → sha256."""
+    documents_total: int = 0
+    source: str = ""
+    """As the user wrote it, one a line."""
+    started_at: datetime | None = None
+    cancelled_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentResult:
+    """What became of one document; its row says what is done."""
+
+    ordinal: int
+    """Place in the frozen list, from 0."""
+    document: str
+    sha256: str
+    state: DocumentState
+    reason: str = ""
+    """Why it failed or was skipped."""
+    supplier: str = ""
+    language: str = ""
+    engine: str = ""
+    model: str = ""
+    findings_ref: str = ""
+    """Artifact with its findings; "" when it failed."""
+    text_ref: str = ""
+    """Artifact with its text; "" when it failed."""
+    findings: int = 0
+    pages: tuple[tuple[int, str, str], ...] = ()
+    """(number, state, reason) of every page."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRef:
+    """Stored bytes under a name that a run gave them."""
+
+    name: str
+    sha256: str
+    bytes: int
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What a run has cost so far."""
+
+    usd: Decimal
+    """Of the calls whose price is known."""
+    basis: Literal["reported", "estimated", "unknown"]
+    """The weakest of all calls: unknown when one has no price."""
+    unpriced: int
+    """Calls without a price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of a run, from the ledger alone."""
+
+    documents: Mapping[str, int]
+    """total, done, failed, skipped, deferred."""
+    pages: Mapping[str, int]
+    """total and one for each page state."""
+    findings: int

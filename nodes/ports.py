@@ -1,0 +1,237 @@
+"""What the nodes need from outside, as protocols, and the frozen bundle in which they get it.
+
+Adapters in graph.adapters and graph.runtime satisfy these; scripted fakes ship beside the real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from nodes.domain.documents import SourceDocument
+from nodes.domain.playbook import Playbook
+from nodes.domain.review import Decision
+from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings, Spend, Tally
+
+
+class Clock(Protocol):
+    """The time, injected so that a test can move it."""
+
+    def now(self) -> datetime:
+        """Aware, UTC."""
+
+
+class Sources(Protocol):
+    """Where documents come from."""
+
+    async def check(self, source: str) -> int:
+        """How many documents `scan` would find, without reading them; raises as it does."""
+
+    async def scan(self, source: str) -> list[SourceDocument]:
+        """List and hash the files below each path of `source` (one a line), sorted by name.
+
+        Raises SourceError: no such path, nothing in it, nothing of a known kind.
+        """
+
+
+class Artifacts(Protocol):
+    """Bytes under the name of their sha256; immutable."""
+
+    async def put(self, data: bytes) -> str:
+        """Store and return the sha256; storing the same bytes twice is one object."""
+
+    async def get(self, sha256: str) -> bytes:
+        """Raises ArtifactMissing when absent or when the bytes do not match their name."""
+
+    async def size(self, sha256: str) -> int | None:
+        """Bytes, or None when absent."""
+
+    def uri(self, sha256: str) -> str:
+        """Where a person finds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to a tool: reader, clause_rules, model, note_writer."""
+
+    tool: str
+    step: str
+    """The node that asks."""
+    key: Mapping[str, Any]
+    """Everything that determines the answer, JSON-plain; hashed into the call key."""
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    """What the tool needs beside the key (a path, a text); not stored."""
+    document: str = ""
+    document_sha256: str = ""
+    model: str = ""
+    max_tokens: int = 0
+    """Largest answer that the tool may give; with the prompt it bounds the price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a call used, as the other side reported it."""
+
+    tokens_in: int = 0
+    """Prompt tokens, cached ones included."""
+    tokens_cached: int = 0
+    tokens_out: int = 0
+    """Completion tokens, reasoning included."""
+    reported: bool = True
+    """False when these are our estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """A usable answer and what it took."""
+
+    value: Mapping[str, Any]
+    """JSON-plain."""
+    usage: Usage = Usage()
+
+
+class Tool(Protocol):
+    """One outside thing that answers questions."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def attempts(self) -> int:
+        """How often a question is asked at the most when the tool raises Transient."""
+
+    def worst_usage(self, question: Question) -> Usage | None:
+        """The most that one call can use, for the budget; None for a tool that costs nothing."""
+
+    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+        """Ask once; `feedback` is what was wrong with the answer before, for a tool that can use it.
+
+        Raises Transient (worth repeating), AnswerInvalid, Unreadable, EndpointRefused, MissingPart.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question, asked now or stored before."""
+
+    call_key: str
+    value: Mapping[str, Any]
+    reused: bool
+
+
+class Calls(Protocol):
+    """Every question goes through here: asked once, journalled, priced, bounded."""
+
+    async def ask(self, run: Run, question: Question) -> Answer:
+        """Return the stored answer or ask for it, whichever is first; waits for another owner of the same question.
+
+        Raises what the tool raises once its attempts are used up, and LimitReached before a call that could
+        pass the budget or the deadline.
+        """
+
+    async def reject(self, run: Run, answer: Answer, reason: str) -> None:
+        """Keep this answer out of the reuse by other runs: its quotes were not in the document."""
+
+
+class Ledger(Protocol):
+    """What was done to the world and what is done per document."""
+
+    async def open_run(self, run: Run, documents: Sequence[SourceDocument]) -> Run:
+        """Freeze a run and its document list; the first freeze of a thread wins and is returned."""
+
+    async def run(self, run_id: str) -> Run:
+        """Raises UnknownThread."""
+
+    async def change_settings(self, run_id: str, settings: Settings) -> None:
+        """Replace the settings; history is in the resumes table."""
+
+    async def documents(self, run_id: str, start: int, stop: int) -> list[DocumentResult]:
+        """Rows of the frozen list with start <= ordinal < stop, in order."""
+
+    async def finish_document(self, run_id: str, result: DocumentResult) -> None:
+        """Write what became of a document, with its pages, in one transaction; repeating it changes nothing."""
+
+    async def keep_artifact(self, run_id: str, ref: ArtifactRef) -> None:
+        """Give stored bytes a name within the run; the same name again replaces the reference."""
+
+    async def artifacts(self, run_id: str) -> list[ArtifactRef]:
+        """In the order in which they were first kept."""
+
+    async def decide(self, run_id: str, decisions: Sequence[Decision]) -> int:
+        """Append decisions; one already there (same packet, finding, verdict, reviewer, reason) is not doubled.
+
+        Returns how many were new.
+        """
+
+    async def decisions(self, run_id: str) -> list[Decision]:
+        """All of them, oldest first; the last one on a finding holds."""
+
+    async def intend(self, run_id: str, kind: str, key: str, payload: Mapping[str, Any]) -> str:
+        """Write the intent of an effect; returns its state: pending or done."""
+
+    async def settle_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
+        """Write that an effect is done."""
+
+    async def spent(self, run_id: str) -> Spend:
+        """What its calls have cost so far."""
+
+    async def tally(self, run_id: str) -> Tally: ...
+
+
+class Releases(Protocol):
+    """Where finished notes are put for people."""
+
+    async def put(self, run: Run, name: str, data: bytes) -> str:
+        """Put a file and return where it is; putting the same again changes nothing."""
+
+
+class Pool(Protocol):
+    """Keeps documents in flight: at once those that are wanted, and, under a driver, those that follow."""
+
+    async def settle(
+        self,
+        run: Run,
+        wanted: Sequence[int],
+        following: Sequence[int],
+        work: Callable[[int], Awaitable[None]],
+        on_done: Callable[[int], None],
+        stop: Callable[[], bool],
+    ) -> None:
+        """Do `work` for each ordinal of `wanted`; return when all are done or `stop` says so.
+
+        Ordinals of `following` may be begun ahead. The first error that is no DocumentError is raised, after
+        the calls in flight have ended.
+        """
+
+
+class Playbooks(Protocol):
+    """Playbooks by name or path."""
+
+    async def load(self, name: str) -> Playbook:
+        """Raises PlaybookError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything the nodes may touch; made once by graph.app."""
+
+    clock: Clock
+    sources: Sources
+    artifacts: Artifacts
+    ledger: Ledger
+    calls: Calls
+    pool: Pool
+    playbooks: Playbooks
+    releases: Releases
+    rules_sha256: str
+    """Of the clause rules that the local engine uses."""
+    reader_version: str
+    """Changes whenever the same bytes would give another text."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Model of each step where a run names none."""
+    passwords: Mapping[str, str] = field(default_factory=dict)
+    """By document path or "*"; never stored."""
+    chunk_chars: int = 12_000
+    """Characters of passages that one model call reads at the most."""
