@@ -1,0 +1,153 @@
+"""Named queries over one pool: the only way in which our own tables are reached."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import psycopg
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from nodes.domain.errors import DatabaseUnreachable, LeaseLost, SchemaOutdated
+
+Pool = AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]
+
+FENCED = "RP001"
+"""SQLSTATE of reprise.fence()."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+@cache
+def queries() -> Mapping[str, str]:
+    """Every query of graph/runtime/sql by its name."""
+    found: dict[str, str] = {}
+    for file in resources.files("graph.runtime").joinpath("sql").iterdir():
+        if file.name.endswith(".sql"):
+            for block in re.split(r"^-- name: ", file.read_text("utf-8"), flags=re.M)[1:]:
+                name, _, body = block.partition("\n")
+                assert name.strip() not in found, f"two queries are named {name}"
+                found[name.strip()] = "\n".join(line for line in body.splitlines() if not line.startswith("--")).strip()
+    return found
+
+
+def storable(value: Any) -> Any:
+    """The value without NUL and lone surrogates, which neither text nor jsonb can hold."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {storable(key): storable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(item) for item in value]
+    return value
+
+
+def open_pool(url: str, owner: str, *, size: int, prepare_threshold: int | None = 5) -> Pool:
+    """A pool whose connections name their process to the fence and are checked before use; open it yourself.
+
+    `url` is a libpq address; `size` the largest number of connections.
+    """
+    return AsyncConnectionPool(
+        url,
+        min_size=1,
+        max_size=size,
+        open=False,
+        timeout=15,
+        reconnect_timeout=30,
+        kwargs={
+            "autocommit": True,
+            "row_factory": dict_row,
+            "prepare_threshold": prepare_threshold,
+            "options": f"-c reprise.owner={owner}",
+            "connect_timeout": 10,
+            "application_name": "reprise",
+        },
+        check=AsyncConnectionPool.check_connection,
+    )
+
+
+class Database:
+    """Runs the named queries; each call is one statement and one commit.
+
+    Raises LeaseLost when the fence refuses, DatabaseUnreachable when no connection can be had.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+
+    async def rows(self, query: str, **values: Any) -> list[dict[str, Any]]:
+        """All rows of a query that returns some."""
+        return (await self._run(query, values))[0]
+
+    async def row(self, query: str, **values: Any) -> dict[str, Any] | None:
+        """The first row, or None."""
+        rows = await self.rows(query, **values)
+        return rows[0] if rows else None
+
+    async def execute(self, query: str, **values: Any) -> int:
+        """Rows touched by a query that returns none."""
+        return (await self._run(query, values))[1]
+
+    async def _run(self, query: str, values: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
+        try:
+            async with self.pool.connection() as connection:
+                cursor = await connection.execute(queries()[query].encode(), values)
+                return (await cursor.fetchall() if cursor.description else []), cursor.rowcount
+        except psycopg.Error as error:
+            raise translated(error) from error
+
+
+def translated(error: psycopg.Error) -> Exception:
+    """Our word for what Postgres or the pool said; the error itself when it is a fault of ours."""
+    if error.sqlstate == FENCED:
+        return LeaseLost(
+            f"Stopped: {error.diag.message_primary}; nothing more was written here. "
+            "See how it goes on with: python run.py status"
+        )
+    if isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.InvalidSchemaName):
+        return SchemaOutdated("The database has no tables of Reprise yet: run python run.py migrate.")
+    if isinstance(error, PoolTimeout | psycopg.OperationalError):
+        return DatabaseUnreachable(
+            f"The database does not answer ({_first_line(error)}); what was committed is safe. "
+            "Start it, check it with: python run.py doctor, then resume."
+        )
+    return error
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+async def pooled(url: str, owner: str, *, size: int, prepare_threshold: int | None = 5) -> Pool:
+    """An open pool with at least one good connection.
+
+    Raises DatabaseUnreachable at once for a wrong address, after a few seconds for a silent one.
+    """
+    try:
+        probe = await psycopg.AsyncConnection.connect(url, connect_timeout=5, application_name="reprise")
+        await probe.close()
+    except (psycopg.Error, ValueError) as error:
+        raise DatabaseUnreachable(
+            f"The database at {_place(url)} cannot be reached ({_first_line(error)}): "
+            "check REPRISE_DATABASE_URL, or unset it to use the embedded server."
+        ) from error
+    pool = open_pool(url, owner, size=size, prepare_threshold=prepare_threshold)
+    await pool.open(wait=True, timeout=15)
+    await asyncio.sleep(0)
+    return pool
+
+
+def _place(url: str) -> str:
+    """Host and database of an address, without its password."""
+    try:
+        parts = psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.Error:
+        return "REPRISE_DATABASE_URL"
+    host, port = parts.get("host", "localhost"), parts.get("port", "5432")
+    return f"{host}:{port}/{parts.get('dbname', '')}"

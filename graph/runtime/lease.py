@@ -1,0 +1,130 @@
+"""The lease: one driver a thread, decided by one row and the database's clock."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+from graph.runtime.database import Database
+from nodes.domain.errors import DatabaseUnreachable, LeaseLost, ThreadBusy
+
+OWNER = str(uuid.uuid4())
+"""This process, to leases and fence; never the same twice."""
+
+TTL_SECONDS = 30.0
+"""A driver that shows no sign for so long may be overtaken."""
+
+BEAT_SECONDS = 3.0
+"""How often a driver extends its lease, and so the longest time until it hears that it was cancelled."""
+
+
+@cache
+def host_key() -> str:
+    """Tells apart machines, boots and pid namespaces: only within one of them does a pid mean anything."""
+    parts = [socket.gethostname()]
+    with contextlib.suppress(OSError):
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+    with contextlib.suppress(OSError):
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return " ".join(parts)
+
+
+def alive(pid: int, started: float) -> bool:
+    """Is that process, and not a later one with its pid, still there? For this host only."""
+    try:
+        process = psutil.Process(pid)
+        return abs(process.create_time() - started) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+class Lease:
+    """Held from `take` to `release`; `lost` is set as soon as it is known that another owner has it."""
+
+    def __init__(self, database: Database, thread_id: str, *, ttl: float = TTL_SECONDS) -> None:
+        self.thread_id = thread_id
+        self.lost = asyncio.Event()
+        self._database = database
+        self._ttl = ttl
+        self._beat: asyncio.Task[None] | None = None
+
+    async def take(self) -> None:
+        """Take the lease, at once when its holder is a dead process of this host, and settle what that one left.
+
+        Raises ThreadBusy with holder and time.
+        """
+        dead_owner = ""
+        for _ in range(2):
+            me = psutil.Process()
+            taken = await self._database.row(
+                "take",
+                thread_id=self.thread_id,
+                owner=OWNER,
+                host=socket.gethostname(),
+                host_key=host_key(),
+                pid=me.pid,
+                pid_started=me.create_time(),
+                ttl=self._ttl,
+                dead_owner=dead_owner,
+            )
+            if taken:
+                await self._database.execute("settle_lost", thread_id=self.thread_id, owner=OWNER)
+                await self._database.execute("drop_claims", thread_id=self.thread_id, owner=OWNER)
+                return
+            holder = await self._database.row("holder", thread_id=self.thread_id)
+            if holder is None or not holder["live"]:
+                continue
+            if holder["host_key"] != host_key() or alive(holder["pid"], holder["pid_started"]):
+                raise ThreadBusy(busy(self.thread_id, holder["host"], holder["pid"], holder["taken_at"]))
+            dead_owner = holder["owner"]
+        raise ThreadBusy(f"Another process has just taken thread {self.thread_id}; look with: python run.py status")
+
+    def keep(self, on_cancel: Callable[[], None], on_lost: Callable[[], None]) -> None:
+        """Extend the lease in the background until `release`."""
+        self._beat = asyncio.create_task(self._extend(on_cancel, on_lost), name=f"lease {self.thread_id}")
+
+    async def release(self) -> None:
+        """Give the lease back; a lease that was lost is left to its new owner."""
+        if self._beat is not None:
+            self._beat.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._beat
+        await self._database.execute("release", thread_id=self.thread_id, owner=OWNER)
+
+    async def check(self) -> None:
+        """Raise LeaseLost unless this process still holds the lease."""
+        row = await self._database.row("extend", thread_id=self.thread_id, owner=OWNER, ttl=self._ttl)
+        if row is None:
+            self.lost.set()
+            raise LeaseLost(f"Another process took thread {self.thread_id} over; nothing more was written here.")
+
+    async def _extend(self, on_cancel: Callable[[], None], on_lost: Callable[[], None]) -> None:
+        while True:
+            await asyncio.sleep(min(BEAT_SECONDS, self._ttl / 3))
+            try:
+                row = await self._database.row("extend", thread_id=self.thread_id, owner=OWNER, ttl=self._ttl)
+            except DatabaseUnreachable:
+                continue  # an outage is waited for; the lease is compared again as soon as the server answers
+            if row is None:
+                self.lost.set()
+                on_lost()
+                return
+            if row["cancelled"]:
+                on_cancel()
+
+
+def busy(thread_id: str, host: str, pid: int, since: datetime) -> str:
+    """The sentence for a held lease."""
+    return (
+        f"Thread {thread_id} is driven by process {pid} on {host} since {since:%Y-%m-%d %H:%M:%S} UTC; "
+        f"watch it with: python run.py status {thread_id}"
+    )

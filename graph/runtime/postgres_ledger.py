@@ -1,0 +1,148 @@
+"""The ledger in Postgres: runs, documents, pages, artifacts, decisions, effects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any, Literal
+
+from psycopg.types.json import Jsonb
+
+from graph.runtime.database import Database, storable
+from nodes.domain.documents import PAGE_STATES, SourceDocument
+from nodes.domain.errors import UnknownThread
+from nodes.domain.review import Decision
+from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings, Spend, Tally
+
+_RUN_FIELDS = [field.name for field in fields(Run) if field.name not in ("settings", "artifacts")]
+
+
+def run_from_row(row: Mapping[str, Any]) -> Run:
+    """A row of reprise.runs as a record."""
+    plain = {name: row[name] for name in _RUN_FIELDS}
+    return Run(**plain, settings=Settings.from_json(row["settings"]), artifacts=row["artifacts"])
+
+
+class PostgresLedger:
+    """Satisfies nodes.ports.Ledger."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open_run(self, run: Run, documents: Sequence[SourceDocument]) -> Run:
+        await self._database.execute(
+            "open_run",
+            **_run_values(run),
+            ordinals=list(range(len(documents))),
+            documents=[storable(document.document) for document in documents],
+            sha256s=[document.sha256 for document in documents],
+        )
+        row = await self._database.row("run_of_thread", thread_id=run.thread_id)
+        assert row is not None
+        return run_from_row(row)
+
+    async def run(self, run_id: str) -> Run:
+        row = await self._database.row("run", run_id=run_id)
+        if row is None:
+            raise UnknownThread(f"No run {run_id} is in this database: list the runs with python run.py runs.")
+        return run_from_row(row)
+
+    async def change_settings(self, run_id: str, settings: Settings) -> None:
+        await self._database.execute("change_settings", run_id=run_id, settings=Jsonb(settings.to_json()))
+
+    async def documents(self, run_id: str, start: int, stop: int) -> list[DocumentResult]:
+        rows = await self._database.rows("documents", run_id=run_id, start=start, stop=stop)
+        pages: dict[int, list[tuple[int, str, str]]] = {}
+        for page in await self._database.rows("pages", run_id=run_id, start=start, stop=stop):
+            pages.setdefault(page["ordinal"], []).append((page["number"], page["state"], page["reason"]))
+        return [
+            DocumentResult(**{**row, "warnings": tuple(row["warnings"])}, pages=tuple(pages.get(row["ordinal"], ())))
+            for row in rows
+        ]
+
+    async def finish_document(self, run_id: str, result: DocumentResult) -> None:
+        await self._database.execute(
+            "finish_document",
+            run_id=run_id,
+            ordinal=result.ordinal,
+            state=result.state,
+            reason=storable(result.reason),
+            supplier=storable(result.supplier),
+            language=result.language,
+            engine=result.engine,
+            model=result.model,
+            findings_ref=result.findings_ref,
+            text_ref=result.text_ref,
+            findings=result.findings,
+            warnings=Jsonb(storable(list(result.warnings))),
+            numbers=[page[0] for page in result.pages],
+            states=[page[1] for page in result.pages],
+            reasons=[storable(page[2]) for page in result.pages],
+        )
+
+    async def keep_artifact(self, run_id: str, ref: ArtifactRef) -> None:
+        await self._database.execute(
+            "keep_artifact", run_id=run_id, name=ref.name, sha256=ref.sha256, bytes=ref.bytes, uri=ref.uri
+        )
+
+    async def artifacts(self, run_id: str) -> list[ArtifactRef]:
+        return [ArtifactRef(**row) for row in await self._database.rows("artifacts", run_id=run_id)]
+
+    async def decide(self, run_id: str, decisions: Sequence[Decision]) -> int:
+        columns = ("finding_id", "verdict", "reviewer", "reason", "packet", "surface", "at")
+        arrays = {f"{name}s": [storable(getattr(each, name)) for each in decisions] for name in columns}
+        return await self._database.execute("decide", run_id=run_id, **arrays)
+
+    async def decisions(self, run_id: str) -> list[Decision]:
+        return [Decision(**row) for row in await self._database.rows("decisions", run_id=run_id)]
+
+    async def intend(self, run_id: str, kind: str, key: str, payload: Mapping[str, Any]) -> str:
+        await self._database.execute("intend", run_id=run_id, kind=kind, key=key, payload=Jsonb(storable(payload)))
+        row = await self._database.row("effect_state", run_id=run_id, key=key)
+        assert row is not None
+        return str(row["state"])
+
+    async def settle_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
+        await self._database.execute("settle_effect", run_id=run_id, key=key, outcome=Jsonb(storable(outcome)))
+
+    async def spent(self, run_id: str) -> Spend:
+        row = await self._database.row("cost", run_id=run_id)
+        assert row is not None
+        return spend_of(row)
+
+    async def tally(self, run_id: str) -> Tally:
+        documents = await self._database.rows("tally_documents", run_id=run_id)
+        pages = await self._database.rows("tally_pages", run_id=run_id)
+        return tally(
+            {row["state"]: int(row["n"]) for row in documents},
+            {row["state"]: int(row["n"]) for row in pages},
+            sum(int(row["findings"]) for row in documents),
+        )
+
+
+def tally(documents: Mapping[str, int], pages: Mapping[str, int], findings: int) -> Tally:
+    """Counts by state with their totals."""
+    states = ("done", "failed", "skipped", "deferred")
+    return Tally(
+        documents={"total": sum(documents.values()), **{state: documents.get(state, 0) for state in states}},
+        pages={"total": sum(pages.values()), **{state: pages.get(state, 0) for state in PAGE_STATES}},
+        findings=findings,
+    )
+
+
+def spend_of(row: Mapping[str, Any]) -> Spend:
+    """A row of the cost query as a record."""
+    unpriced = int(row["calls_unpriced"])
+    basis: Literal["unknown", "estimated", "reported"] = (
+        "unknown" if unpriced else "estimated" if row["estimated"] else "reported"
+    )
+    return Spend(Decimal(row["usd"]), basis, unpriced)
+
+
+def _run_values(run: Run) -> dict[str, Any]:
+    return {
+        **{name: storable(getattr(run, name)) for name in _RUN_FIELDS},
+        "settings": Jsonb(run.settings.to_json()),
+        "artifacts": Jsonb(dict(run.artifacts)),
+    }

@@ -1,0 +1,99 @@
+-- name: open_run
+-- The run and its frozen list are one commit; a thread that is frozen already stays as it is.
+WITH run AS (
+    INSERT INTO reprise.runs (run_id, thread_id, name, matter, job_id, playbook, playbook_sha256, engine,
+                              workflow_version, settings, artifacts, source, documents_total, started_at)
+    VALUES (%(run_id)s, %(thread_id)s, %(name)s, %(matter)s, %(job_id)s, %(playbook)s, %(playbook_sha256)s, %(engine)s,
+            %(workflow_version)s, %(settings)s, %(artifacts)s, %(source)s, %(documents_total)s, %(started_at)s)
+    ON CONFLICT (thread_id) DO NOTHING
+    RETURNING run_id, thread_id
+)
+INSERT INTO reprise.run_document (run_id, thread_id, ordinal, document, sha256, state)
+SELECT run.run_id, run.thread_id, d.ordinal, d.document, d.sha256, 'pending'
+  FROM run, unnest(%(ordinals)s::int[], %(documents)s::text[], %(sha256s)s::text[]) AS d (ordinal, document, sha256)
+
+-- name: run
+SELECT * FROM reprise.runs WHERE run_id = %(run_id)s
+
+-- name: run_of_thread
+SELECT * FROM reprise.runs WHERE thread_id = %(thread_id)s
+
+-- name: change_settings
+UPDATE reprise.runs SET settings = %(settings)s WHERE run_id = %(run_id)s
+
+-- name: cancel
+UPDATE reprise.runs SET cancelled_at = now() WHERE thread_id = %(thread_id)s AND cancelled_at IS NULL
+
+-- name: uncancel
+UPDATE reprise.runs SET cancelled_at = NULL WHERE thread_id = %(thread_id)s
+
+-- name: documents
+SELECT ordinal, document, sha256, state, reason, supplier, language, engine, model, findings_ref, text_ref, findings,
+       warnings
+  FROM reprise.run_document
+ WHERE run_id = %(run_id)s AND ordinal >= %(start)s AND ordinal < %(stop)s
+ ORDER BY ordinal
+
+-- name: pages
+SELECT ordinal, number, state, reason FROM reprise.pages
+ WHERE run_id = %(run_id)s AND ordinal >= %(start)s AND ordinal < %(stop)s
+ ORDER BY ordinal, number
+
+-- name: finish_document
+WITH document AS (
+    UPDATE reprise.run_document
+       SET state = %(state)s, reason = %(reason)s, supplier = %(supplier)s, language = %(language)s,
+           engine = %(engine)s, model = %(model)s, findings_ref = %(findings_ref)s, text_ref = %(text_ref)s,
+           findings = %(findings)s, warnings = %(warnings)s, finished_at = clock_timestamp()
+     WHERE run_id = %(run_id)s AND ordinal = %(ordinal)s
+    RETURNING run_id, ordinal
+)
+INSERT INTO reprise.pages (run_id, ordinal, number, state, reason)
+SELECT document.run_id, document.ordinal, page.number, page.state, page.reason
+  FROM document, unnest(%(numbers)s::int[], %(states)s::text[], %(reasons)s::text[]) AS page (number, state, reason)
+ON CONFLICT (run_id, ordinal, number) DO UPDATE SET state = excluded.state, reason = excluded.reason
+
+-- name: keep_artifact
+INSERT INTO reprise.artifacts (run_id, name, sha256, bytes, uri)
+VALUES (%(run_id)s, %(name)s, %(sha256)s, %(bytes)s, %(uri)s)
+ON CONFLICT (run_id, name) DO UPDATE SET sha256 = excluded.sha256, bytes = excluded.bytes, uri = excluded.uri
+
+-- name: artifacts
+SELECT name, sha256, bytes, uri FROM reprise.artifacts WHERE run_id = %(run_id)s ORDER BY artifact_id
+
+-- name: decide
+-- What repeats the latest decision on its finding is not written again; a change of mind is.
+INSERT INTO reprise.decisions (run_id, thread_id, finding_id, verdict, reviewer, reason, packet, surface, at)
+SELECT %(run_id)s, r.thread_id, d.finding_id, d.verdict, d.reviewer, d.reason, d.packet, d.surface, d.at
+  FROM reprise.runs r,
+       unnest(%(finding_ids)s::text[], %(verdicts)s::text[], %(reviewers)s::text[], %(reasons)s::text[],
+              %(packets)s::text[], %(surfaces)s::text[], %(ats)s::timestamptz[])
+       WITH ORDINALITY AS d (finding_id, verdict, reviewer, reason, packet, surface, at, position)
+ WHERE r.run_id = %(run_id)s
+   AND (d.verdict, d.reviewer, d.reason, d.packet) IS DISTINCT FROM
+       (SELECT (x.verdict, x.reviewer, x.reason, x.packet) FROM reprise.decisions x
+         WHERE x.run_id = r.run_id AND x.finding_id = d.finding_id ORDER BY x.decision_id DESC LIMIT 1)
+ ORDER BY d.position
+
+-- name: decisions
+SELECT finding_id, verdict, reviewer, reason, packet, surface, at
+  FROM reprise.decisions WHERE run_id = %(run_id)s ORDER BY decision_id
+
+-- name: intend
+INSERT INTO reprise.effects (run_id, thread_id, key, kind, payload, state)
+SELECT %(run_id)s, thread_id, %(key)s, %(kind)s, %(payload)s, 'pending' FROM reprise.runs WHERE run_id = %(run_id)s
+ON CONFLICT (run_id, key) DO NOTHING
+
+-- name: effect_state
+SELECT state FROM reprise.effects WHERE run_id = %(run_id)s AND key = %(key)s
+
+-- name: settle_effect
+UPDATE reprise.effects SET state = 'done', settled_at = now(), outcome = %(outcome)s
+ WHERE run_id = %(run_id)s AND key = %(key)s AND state = 'pending'
+
+-- name: tally_documents
+SELECT state, count(*) AS n, coalesce(sum(findings), 0) AS findings
+  FROM reprise.run_document WHERE run_id = %(run_id)s GROUP BY state
+
+-- name: tally_pages
+SELECT state, count(*) AS n FROM reprise.pages WHERE run_id = %(run_id)s GROUP BY state
