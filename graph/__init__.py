@@ -1,12 +1,34 @@
-"""How a run is driven. The public names."""
+"""How a run is driven. The public names, imported when they are first used.
 
-from graph.app import Reprise
-from graph.builder import build_graph
-from graph.driver import drive
-from graph.views import RunView
-from nodes.domain.errors import RepriseError
-from nodes.ports import Services
-from state import RunContext, RunInput, RunOutput, RunState
+Child processes import single modules of this package, and the command line answers `--help`, without all the rest.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graph.app import Reprise
+    from graph.builder import build_graph
+    from graph.driver import drive
+    from graph.views import RunView
+    from nodes.domain.errors import RepriseError
+    from nodes.ports import Services
+    from state import RunContext, RunInput, RunOutput, RunState
+
+_HOMES = {
+    "Reprise": "graph.app",
+    "RepriseError": "nodes.domain.errors",
+    "RunContext": "state",
+    "RunInput": "state",
+    "RunOutput": "state",
+    "RunState": "state",
+    "RunView": "graph.views",
+    "Services": "nodes.ports",
+    "build_graph": "graph.builder",
+    "drive": "graph.driver",
+}
 
 __all__ = [
     "Reprise",
@@ -20,3 +42,13 @@ __all__ = [
     "build_graph",
     "drive",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

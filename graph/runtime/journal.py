@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from graph.runtime.budget import Budget
 from graph.runtime.pricing import Prices
-from nodes.domain.errors import AnswerInvalid, LimitReached, MissingPart, RepriseError, Transient
+from nodes.domain.errors import AnswerInvalid, EndpointRefused, LimitReached, MissingPart, RepriseError, Transient
 from nodes.domain.run import Run
 from nodes.ports import Answer, Question, Tool, Usage
 
@@ -135,7 +135,7 @@ class JournalledCalls:
                     await self._failed(tool, question, call_id, error, worst, settle)
                     invalid += isinstance(error, AnswerInvalid)
                     if _give_up(error, number, tool.attempts, invalid):
-                        raise
+                        raise (_stops_the_run(error) or error) from error.__cause__
                     feedback = str(error) if isinstance(error, AnswerInvalid) else feedback
                     await asyncio.sleep(_pause(error, number))
                     number += 1
@@ -192,6 +192,13 @@ def _give_up(error: RepriseError, number: int, attempts: int, invalid: int) -> b
         # A cut answer is cut again; the caller asks about less instead.
         return error.cut or invalid >= INVALID_ATTEMPTS
     return number >= attempts or isinstance(error, LimitReached)
+
+
+def _stops_the_run(error: RepriseError) -> EndpointRefused | None:
+    """Nobody listens at the endpoint: no document can be done, so none is to be marked as failed."""
+    if isinstance(error, Transient) and error.word == "connection" and not error.unknown:
+        return EndpointRefused(str(error))
+    return None
 
 
 def _pause(error: RepriseError, number: int) -> float:

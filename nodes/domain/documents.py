@@ -68,7 +68,7 @@ class DocumentText:
     warnings: tuple[str, ...] = ()
     """Sentences for the note: wrong extension, repaired, hidden text, attachments not read …"""
     furniture: tuple[tuple[int, int], ...] = ()
-    """Spans of `text`, in order, that are running headers, footers and page numbers: no part of a clause around them."""
+    """Spans of `text`, in order: running headers, footers and page numbers, no part of the clause around them."""
     hidden: tuple[tuple[int, str, str], ...] = ()
     """(page number, why, text) of what a person does not see on the page; it is not in `text`."""
 

@@ -56,3 +56,34 @@ SELECT document, reason FROM reprise.run_document
 -- name: ahead
 SELECT count(*) AS n FROM reprise.run_document
  WHERE run_id = %(run_id)s AND ordinal >= %(closed)s AND state IN ('done', 'failed', 'skipped')
+
+-- name: done_ahead
+-- Documents that are done beyond the checkpoint: those of the batch that comes next, and those after it.
+SELECT count(*) FILTER (WHERE ordinal < %(batch_end)s) AS in_batch,
+       count(*) FILTER (WHERE ordinal >= %(batch_end)s) AS beyond
+  FROM reprise.run_document
+ WHERE run_id = %(run_id)s AND ordinal >= %(closed)s AND state IN ('done', 'failed', 'skipped')
+
+-- name: pace
+SELECT count(*) AS n, extract(epoch FROM max(d.finished_at) - min(d.finished_at)) AS seconds
+  FROM reprise.run_document d
+ WHERE d.run_id = %(run_id)s AND d.finished_at >= (
+       SELECT r.started_at FROM reprise.resumes r
+        WHERE r.thread_id = d.thread_id
+          AND EXISTS (SELECT 1 FROM reprise.run_document e
+                       WHERE e.run_id = %(run_id)s AND e.finished_at >= r.started_at)
+        ORDER BY r.started_at DESC LIMIT 1)
+
+-- name: cost_by_model
+SELECT step, tool, model, count(*) FILTER (WHERE state <> 'reused') AS calls,
+       count(*) FILTER (WHERE state = 'reused') AS reused,
+       count(*) FILTER (WHERE state = 'lost_answer') AS lost,
+       count(*) FILTER (WHERE basis = 'unknown') AS unpriced,
+       coalesce(bool_or(basis = 'estimated'), false) AS estimated,
+       coalesce(sum(tokens_in), 0) AS tokens_in, coalesce(sum(tokens_out), 0) AS tokens_out,
+       coalesce(sum(usd), 0) AS usd, coalesce(sum(avoided_usd), 0) AS avoided_usd
+  FROM reprise.calls WHERE run_id = %(run_id)s
+ GROUP BY step, tool, model ORDER BY usd DESC, step, tool, model
+
+-- name: text_of
+SELECT text_ref FROM reprise.run_document WHERE run_id = %(run_id)s AND document = %(document)s

@@ -1,0 +1,256 @@
+"""What an OpenAI-compatible endpoint says, in our words: its errors, its usage counts, its quirks.
+
+Endpoints that call themselves compatible agree on the happy path only, so that everything here is read with doubt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import openai
+
+from nodes.domain.errors import AnswerInvalid, EndpointRefused, RepriseError, Transient
+from nodes.ports import Usage
+
+CHARS_A_TOKEN = 4
+"""Of European prose; for counts that the endpoint did not give."""
+
+SHORTEST_KEY = 8
+"""What is shorter is a placeholder of a local endpoint, and may be a word."""
+
+_TOO_LONG = re.compile(
+    r"context.?(?:length|window|size)|prompt is too long|input (?:tokens exceed|is too long)|reduce the length"
+    r"|maximum (?:context|input)|too many (?:input )?tokens",
+    re.I,
+)
+_NO_CREDIT = re.compile(r"insufficient.?(?:quota|credit|balance|funds)|billing", re.I)
+_NO_FORM = re.compile(
+    r"response.?format|json.?(?:schema|object|mode)|structured.?output|tool.?(?:choice|use|call)|\btools\b|function.?call"
+    r"|guided|grammar",
+    re.I,
+)
+_KEYLIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai|or)-[\w*.-]{6,}|\bBearer\s+\S+", re.I)
+_UNSENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "ProxyError"}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Whom we asked, for the sentences."""
+
+    host: str
+    model: str
+    timeout: float
+    secret: str = ""
+    """Never shown: cut out of whatever the other side says."""
+
+    def quoted(self, said: str) -> str:
+        plain = said.replace(self.secret, "[key]") if len(self.secret) >= SHORTEST_KEY else said
+        return " ".join(_KEYLIKE.sub("[key]", plain).split())[:300].rstrip(".")
+
+
+def translate(error: Exception, at: Endpoint) -> RepriseError:
+    """Our error for one of the client's; total."""
+    if isinstance(error, RepriseError):
+        return error
+    if isinstance(error, openai.APITimeoutError | TimeoutError):
+        unsent = not _UNSENT.isdisjoint(_names(error))
+        return Transient(
+            f"{at.host} did not answer within {at.timeout:g} s.", word="request_timeout", unknown=not unsent
+        )
+    if isinstance(error, openai.APIStatusError):
+        return _of_status(error.status_code, _code(error.body), _said(error), at, error.response.headers)
+    if isinstance(error, openai.APIConnectionError):
+        return _of_connection(error, at)
+    if isinstance(error, openai.APIError):
+        return Transient(f"{at.host} reports an error: {at.quoted(_said(error))}.", word="server_error")
+    body = _error_in_body(error)
+    if body is not None:  # some gateways answer 200 and put the error into the body
+        code = body.get("code")
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        return _of_status(status, str(code or ""), str(body.get("message", "")), at, {})
+    return Transient(
+        f"{at.host} answered with something that is no chat completion: if that stays so, check OPENAI_BASE_URL.",
+        word="server_error",
+        unknown=True,
+    )
+
+
+def _of_status(status: int, code: str, said: str, at: Endpoint, headers: Mapping[str, str]) -> RepriseError:
+    whole = f"{code} {said}"
+    if status == 401:
+        return EndpointRefused(f"The endpoint {at.host} refused the key (401): set OPENAI_API_KEY and resume.")
+    if status == 403 and re.search(r"moderat|flagged|content.?policy", whole, re.I):
+        return AnswerInvalid(f"{at.host} refused this text ({status}): {at.quoted(said)}.")
+    if status == 403:
+        return EndpointRefused(f"The endpoint {at.host} refused the key (403): set OPENAI_API_KEY and resume.")
+    if status == 402 or (status == 429 and _NO_CREDIT.search(whole)):
+        return EndpointRefused(f"The account at {at.host} has no credit left ({status}): add some and resume.")
+    if status == 404 and "model" in whole.lower():
+        return EndpointRefused(
+            f"The endpoint {at.host} knows no model {at.model!r} (404): name another one with --model and resume."
+        )
+    if 300 <= status < 400:
+        return EndpointRefused(f"The endpoint {at.host} sends us elsewhere ({status}): check OPENAI_BASE_URL.")
+    if status in (404, 405):
+        return EndpointRefused(
+            f"The endpoint {at.host} has no chat completions there ({status}): check OPENAI_BASE_URL."
+        )
+    if status == 429:
+        return Transient(f"{at.host} asks to slow down (429).", word="rate_limited", retry_after=retry_after(headers))
+    if status == 413 or (status in (400, 422) and _TOO_LONG.search(whole)):
+        return AnswerInvalid(f"The prompt is longer than {at.model} can read ({status}).", cut=True)
+    if status in (408, 504):
+        return Transient(f"{at.host} gave up waiting ({status}).", word="request_timeout", unknown=True)
+    if status >= 500 or status in (409, 425):
+        wait = retry_after(headers)
+        return Transient(f"{at.host} has trouble ({status}).", word="server_error", retry_after=wait, unknown=True)
+    return AnswerInvalid(f"{at.host} refused the question ({status}): {at.quoted(said) or 'no reason given'}.")
+
+
+def _of_connection(error: Exception, at: Endpoint) -> Transient:
+    said = " ".join(str(cause) for cause in _causes(error)).lower()
+    if _UNSENT.isdisjoint(_names(error)):
+        return Transient(f"The connection to {at.host} broke off.", word="connection", unknown=True)
+    if "name or service" in said or "name resolution" in said or "nodename" in said or "getaddrinfo" in said:
+        why = "its name is not known"
+    elif "certificate" in said or "ssl" in said:
+        why = "its certificate is not accepted"
+    else:
+        why = "the connection was refused" if "refused" in said or "attempts failed" in said else "no connection"
+    return Transient(f"Nothing answers at {at.host} ({why}): check OPENAI_BASE_URL and resume.", word="connection")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait from a Retry-After header: milliseconds, seconds or a date; None without a usable one."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        raw = (headers.get(name) or "").strip()
+        if re.fullmatch(r"\d+(?:\.\d+)?", raw):
+            return float(raw) * unit
+        if raw and unit == 1.0:
+            try:
+                return max(parsedate_to_datetime(raw).timestamp() - time.time(), 0.0)
+            except (ValueError, TypeError, OverflowError):
+                return None
+    return None
+
+
+def read_usage(raw: object, prompt_chars: int, answer_chars: int) -> Usage:
+    """Counts as reported, cached and reasoning tokens once each; our estimate when there are none."""
+    fields = raw if isinstance(raw, Mapping) else {}
+    tokens_in, tokens_out = _count(fields, "prompt_tokens"), _count(fields, "completion_tokens")
+    if not tokens_in or (answer_chars and not tokens_out):
+        read, said = -(-prompt_chars // CHARS_A_TOKEN), -(-answer_chars // CHARS_A_TOKEN)
+        return Usage(tokens_in or read, 0, tokens_out or said, reported=False)
+    cached = _count(fields.get("prompt_tokens_details"), "cached_tokens") or _count(fields, "prompt_cache_hit_tokens")
+    reasoning = _count(fields.get("completion_tokens_details"), "reasoning_tokens")
+    if cached > tokens_in:  # this endpoint counts them beside the others
+        tokens_in += cached
+    if reasoning and _count(fields, "total_tokens") == tokens_in + tokens_out + reasoning:
+        tokens_out += reasoning  # likewise
+    return Usage(tokens_in, cached, tokens_out)
+
+
+@dataclass(slots=True)
+class Dialect:
+    """How one model at one endpoint wants to be asked; learnt from its refusals, forgotten with the process."""
+
+    methods: tuple[str, ...] = ("json_schema", "function_calling", "json_mode")
+    """Forms of structured output that are still to be tried; the first is in use."""
+    limit: str = "max_tokens"
+    """Name of the parameter that bounds the answer."""
+    temperature: bool = True
+
+    @classmethod
+    def of(cls, model: str, host: str) -> Dialect:
+        """What is known beforehand: OpenAI's own models want the newer name, its oldest have no JSON schema."""
+        own = re.search(r"(?:^|\.)(?:openai\.com|openai\.azure\.com)(?::|$)", host) is not None
+        old = re.match(r"gpt-3|gpt-4(?:-|$)", model) is not None
+        methods = ("function_calling", "json_mode") if old else ("json_schema", "function_calling", "json_mode")
+        return cls(methods, "max_completion_tokens" if own else "max_tokens")
+
+    def learn(self, error: Exception, used: Dialect, at: Endpoint) -> RepriseError | None:
+        """Take a refusal of a parameter as a lesson: what to raise for it, None when it is no such refusal.
+
+        `used` is the dialect as it was when the question was put: others may have taken the same lesson meanwhile.
+        """
+        if not isinstance(error, openai.APIStatusError) or error.status_code not in (400, 404, 415, 422, 501):
+            return None
+        said = _said(error).replace(at.model, "")
+        if _TOO_LONG.search(said):
+            return None
+        if used.temperature and "temperature" in said:
+            self.temperature = False
+            return _again(f"{at.model} takes no temperature ({error.status_code}).", "parameter_unsupported")
+        if re.search(r"max_(?:completion_)?tokens", said):
+            if "max_completion_tokens" in said and used.limit == "max_tokens":
+                self.limit = "max_completion_tokens"
+            elif used.limit == "max_completion_tokens":
+                self.limit = "max_tokens"
+            else:
+                return None
+            return _again(f"{at.model} takes no {used.limit} ({error.status_code}).", "parameter_unsupported")
+        return self.drop(used.methods[0], at, f"({error.status_code})") if _NO_FORM.search(said) else None
+
+    def drop(self, method: str, at: Endpoint, why: str) -> RepriseError:
+        """Leave a form of structured output; another question may have done so meanwhile."""
+        if self.methods == (method,):
+            return EndpointRefused(
+                f"The model {at.model!r} at {at.host} takes no form of structured output: name another with --model."
+            )
+        self.methods = tuple(name for name in self.methods if name != method)
+        return _again(f"{at.model} at {at.host} has no {method} {why}.", "structured_output_unsupported")
+
+
+def _again(message: str, word: str) -> Transient:
+    return Transient(message, word=word, retry_after=0.0)
+
+
+def _count(fields: object, name: str) -> int:
+    value = fields.get(name) if isinstance(fields, Mapping) else None
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _code(body: object) -> str:
+    if not isinstance(body, Mapping):
+        return ""
+    inner = body.get("error", body)
+    return " ".join(str(inner.get(name) or "") for name in ("code", "type")) if isinstance(inner, Mapping) else ""
+
+
+def _said(error: openai.APIError) -> str:
+    body: Any = error.body
+    if isinstance(body, Mapping):
+        inner: Any = body.get("error", body)
+        said = inner.get("message") if isinstance(inner, Mapping) else inner
+        return str(said or body.get("detail") or error.message)
+    return str(error.message)
+
+
+def _error_in_body(error: Exception) -> Mapping[str, Any] | None:
+    """The error object of a response that ChatOpenAI could make nothing of; it hangs the response on its exception."""
+    if error.args and isinstance(error.args[0], Mapping):
+        return error.args[0]
+    try:
+        body = json.loads(getattr(error, "response").content)  # noqa: B009
+    except (AttributeError, ValueError):
+        return None
+    inner = body.get("error") if isinstance(body, Mapping) else None
+    return inner if isinstance(inner, Mapping) else None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    for _ in range(10):
+        if error is None:
+            return
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _names(error: BaseException) -> set[str]:
+    return {type(cause).__name__ for cause in _causes(error)}

@@ -1,0 +1,205 @@
+"""The tool `reader`: a file in, its text as an artifact out. Parsing and OCR happen in killable children."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graph.adapters.children import ChildDied, Children, ChildTimeout
+from graph.adapters.document_text import assemble, encoded
+from graph.adapters.ocr import ocr_pages
+from graph.adapters.pdf_text import read_file
+from nodes.domain.errors import Unreadable
+from nodes.ports import Artifacts, Question, ToolAnswer, Usage
+
+PARTS = {"pypdfium2": "PDF text", "pikepdf": "repair of damaged PDFs"}
+OCR_PARTS = {"rapidocr": "OCR", "onnxruntime": "OCR"}
+SURE = 0.8
+"""Mean confidence below which OCR does not replace a text layer, however poor that seems."""
+INSTALL_OCR = "pip install rapidocr onnxruntime"
+SENTENCES = {
+    "vanished": "{document} cannot be opened any more ({detail}): put it back, or start a new run without it.",
+    "changed": "{document} changed since the run began: start a new run to read it as it is now.",
+    "large": "{document} has {detail} bytes, which is more than the limit of {max_bytes}: split it or raise the limit.",
+    "none": "{document} is empty (0 bytes): fetch it again.",
+    "foreign": "{document} is {detail}; Reprise reads PDF and text so far: save it as PDF.",
+    "encrypted": "{document} is encrypted and no password for it was given: add it to the file given with --passwords.",
+    "password": "{document} is encrypted and the password given for it is wrong: correct it in the file given with "
+    "--passwords.",
+    "corrupt": "{document} is damaged and could not be repaired ({detail}): fetch it again.",
+    "pages": "{document} claims to have {detail} pages, which cannot be: check it in a PDF viewer and save it anew.",
+}
+
+
+def version_of(package: str) -> str:
+    """Its version, or "" when it is not installed."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _reader_version() -> str:
+    ocr = version_of("rapidocr") if version_of("onnxruntime") else ""
+    return f"1 pdfium {version_of('pypdfium2')} ocr {ocr or 'none'}"
+
+
+READER_VERSION = _reader_version()
+"""Changes whenever the same bytes could give another text: our own count, and what reads PDFs and pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderLimits:
+    """How much one document may take."""
+
+    seconds: float = 120
+    """To read its text layer; a slow or hanging document is given up after this."""
+    seconds_per_mb: float = 2
+    ocr_seconds_per_page: float = 60
+    max_bytes: int = 512 << 20
+    max_pages: int = 5_000
+    max_chars: int = 50_000_000
+    ocr_chunk: int = 4
+    """Pages that one child reads by OCR before another document may have its turn."""
+
+
+class DocumentReader:
+    """Satisfies ports.Tool. `ocr` False turns OCR off; by default it is used when it is installed."""
+
+    name = "reader"
+    attempts = 1
+
+    def __init__(
+        self, children: Children, artifacts: Artifacts, limits: ReaderLimits | None = None, *, ocr: bool = True
+    ) -> None:
+        self._children = children
+        self._artifacts = artifacts
+        self._limits = limits or ReaderLimits()
+        self._ocr = ocr and all(version_of(part) for part in OCR_PARTS)
+
+    def worst_usage(self, question: Question) -> Usage | None:
+        return None
+
+    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+        """Read the file named in the payload, store its DocumentText, tell what became of each page.
+
+        payload: path, document, password. key: sha256 (of the bytes as frozen), language ("" lets the text tell).
+        Raises Unreadable when the bytes give no text.
+        """
+        path, document = question.payload["path"], question.payload["document"]
+        password, sha256 = question.payload.get("password"), question.key["sha256"]
+        answer = await self._read(path, document, password, sha256)
+        await self._read_pictures(path, password, sha256, answer["pages"])
+        text = await asyncio.to_thread(assemble, sha256, document, answer, question.key.get("language", ""))
+        text_ref = await self._artifacts.put(await asyncio.to_thread(encoded, text))
+        return ToolAnswer(
+            {
+                "text_ref": text_ref,
+                "pages": [[page.number, page.state, page.reason] for page in text.pages],
+                "language": text.language,
+                "warnings": list(text.warnings),
+                "attachments": answer["attachments"],
+            }
+        )
+
+    async def _read(self, path: str, document: str, password: str | None, sha256: str) -> dict[str, Any]:
+        limits = self._limits
+        options = {
+            "sha256": sha256,
+            "max_bytes": limits.max_bytes,
+            "max_pages": limits.max_pages,
+            "max_chars": limits.max_chars,
+        }
+        try:
+            timeout = limits.seconds + limits.seconds_per_mb * await asyncio.to_thread(megabytes, path)
+            answer = await self._children.run(read_file, path, password, options, timeout=timeout)
+        except ChildTimeout:
+            raise Unreadable(
+                f"{document} could not be read within {timeout:.0f} s and was given up: open it in a PDF viewer and "
+                "print it to a new PDF."
+            ) from None
+        except ChildDied as death:
+            raise Unreadable(
+                f"{document} cannot be read, it brings the PDF library down ({death}): open it in a PDF viewer and "
+                "print it to a new PDF."
+            ) from None
+        if "refused" in answer:
+            sentence = SENTENCES[answer["refused"]]
+            raise Unreadable(sentence.format(document=document, detail=answer["detail"], max_bytes=limits.max_bytes))
+        return dict(answer)
+
+    async def _read_pictures(self, path: str, password: str | None, sha256: str, pages: list[dict[str, Any]]) -> None:
+        """Put what OCR reads in the place of the pages that need it."""
+        wanted = [page["number"] for page in pages if page["state"] == "ocr"]
+        if not wanted:
+            return
+        if not self._ocr:
+            for page in pages:
+                if page["state"] == "ocr":
+                    page.update(state="failed", reason=f"needs OCR, which is not installed: {INSTALL_OCR}")
+            return
+        size = self._limits.ocr_chunk
+        chunks = [wanted[start : start + size] for start in range(0, len(wanted), size)]
+        slots = asyncio.Semaphore(self._children.workers)  # or one long scan would queue before all other documents
+        results: dict[int, dict[str, Any]] = {}
+
+        async def read(chunk: list[int]) -> None:
+            async with slots:
+                results.update(await self._ocr_chunk(path, password, sha256, chunk))
+
+        async with asyncio.TaskGroup() as group:
+            for chunk in chunks:
+                group.create_task(read(chunk))
+        for page in pages:
+            if page["state"] == "ocr":
+                settle(page, results[page["number"]])
+
+    async def _ocr_chunk(
+        self, path: str, password: str | None, sha256: str, numbers: Sequence[int]
+    ) -> dict[int, dict[str, Any]]:
+        """What OCR reads on these pages; a page that hangs or kills its child costs only itself."""
+        timeout = 30 + self._limits.ocr_seconds_per_page * len(numbers)
+        options = {"sha256": sha256, "max_bytes": self._limits.max_bytes}
+        try:
+            rows = await self._children.run(ocr_pages, path, password, options, list(numbers), timeout=timeout)
+            return {row["number"]: row for row in rows}
+        except (ChildTimeout, ChildDied) as error:
+            if len(numbers) == 1:
+                why = "took too long" if isinstance(error, ChildTimeout) else f"broke off: {error}"
+                return {numbers[0]: {"failed": f"needs OCR, which {why}"}}
+        found: dict[int, dict[str, Any]] = {}
+        for number in numbers:
+            found.update(await self._ocr_chunk(path, password, sha256, [number]))
+        return found
+
+
+def settle(page: dict[str, Any], result: Mapping[str, Any]) -> None:
+    """Write into a page what OCR made of it."""
+    if "failed" in result:
+        page.update(state="failed", reason=result["failed"])
+        return
+    if not result["words"]:
+        page["reason"] += "; OCR found no text"
+        return
+    if page["text"] and result["confidence"] < SURE:
+        page.update(state="read", reason=f"{page['reason']}, but OCR was no better")
+        return
+    page.update(text=result["text"], words=result["words"], ocr_layer=False)
+    page["reason"] += f" (mean confidence {result['confidence']:.2f})"
+
+
+def megabytes(path: str) -> float:
+    """Size of the file; 0 when it is not there, which the child will say."""
+    try:
+        return Path(path).stat().st_size / (1 << 20)
+    except OSError:
+        return 0.0
+
+
+def describe() -> dict[str, str]:
+    """What this installation reads with: part to version, "" for a part that is missing."""
+    return {part: version_of(part) for part in {**PARTS, **OCR_PARTS}}

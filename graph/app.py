@@ -1,0 +1,306 @@
+"""The composition root, and the facade `Reprise` through which scripts, notebooks and the command line work."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from langgraph.types import Command
+from pydantic import ValidationError
+
+from graph.builder import build_graph
+from graph.composition import Parts, compose
+from graph.driver import STEPS_BEYOND_BATCHES, Driver, OnEvent, drive
+from graph.replies import WAIT, Replies
+from graph.runtime.checkpoints import postgres_saver
+from graph.runtime.lease import Lease
+from graph.runtime.migrations import migrate
+from graph.runtime.threads import checked_name, find_thread, thread_id_of
+from graph.settings import Settings as OperatorSettings
+from graph.support import Support
+from graph.views import RunView, Views
+from nodes.domain.clauses import Finding
+from nodes.domain.errors import EndpointRefused, KnownThread, OperatorError, UserError
+from nodes.domain.options import ENGINES, OptionError, apply
+from nodes.domain.review import Decision
+from nodes.domain.run import Run, Settings
+from nodes.ports import Usage
+from state import RunInput
+
+
+class Reprise:
+    """Runs, by thread; make one with `Reprise.open`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._drivers: set[Driver] = set()
+        graph = build_graph(parts.outside.services).compile(checkpointer=postgres_saver(parts.outside.saver_pool))
+        self._replies = Replies(parts)
+        self.views = Views(parts.outside.database, parts.ledger, parts.outside.services.artifacts, graph)
+        self.support = Support(parts, self.views)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: OperatorSettings | None = None, **changes: Any) -> AsyncIterator[Reprise]:
+        """Open the stores: the embedded Postgres unless REPRISE_DATABASE_URL or `database_url` says otherwise.
+
+        `changes` are fields of graph.settings.Settings. Raises DatabaseUnreachable, SchemaOutdated.
+        """
+        chosen = settings or operator_settings(**changes)
+        async with AsyncExitStack() as stack:
+            yield cls(await compose(chosen, stack))
+
+    async def start(
+        self,
+        *sources: str | os.PathLike[str],
+        thread: str | None = None,
+        job: str = "",
+        matter: str = "default",
+        playbook: str = "due-diligence",
+        engine: str = "local",
+        passwords: Mapping[str, str] | None = None,
+        on_event: OnEvent | None = None,
+        **options: Any,
+    ) -> RunView:
+        """Begin a run and drive it until it ends or waits.
+
+        `options` are fields of nodes.domain.run.Settings: models, batch_size, concurrency, budget_usd,
+        deadline_seconds, review, fresh, language. Raises SourceError, OptionError, PlaybookError, KnownThread,
+        ThreadBusy, EndpointRefused.
+        """
+        name = checked_name(thread) if thread is not None else ""
+        thread_id = thread_id_of(name) if name else thread_id_of(os.urandom(16).hex())
+        source, playbook = await asyncio.to_thread(_absolute, sources, playbook)
+        wanted = apply(Settings(), options)
+        documents = await self.parts.outside.services.sources.check(source)
+        await self.parts.outside.services.playbooks.load(playbook)
+        self._check_engine(engine, wanted)
+        if (await self.views.head(thread_id)).config["configurable"].get("checkpoint_id"):
+            raise KnownThread(f"Thread {name or thread_id} has begun already: python run.py resume {name or thread_id}")
+        given: RunInput = {
+            "source": source,
+            "playbook": playbook,
+            "engine": engine,
+            "matter": matter,
+            "options": {**_plain(options), "name": "" if name == thread_id else name, "job": job},
+        }
+        async with self._drive(thread_id, "start", "ingest", passwords) as driver:
+            _begin(on_event, thread_id, name, documents, 0)
+            await driver.run(given, on_event, steps=_steps(documents))
+        return await self.views.run(thread_id)
+
+    async def resume(
+        self,
+        thread: str,
+        *,
+        decisions: Sequence[Mapping[str, Any]] | None = None,
+        accept_all: bool = False,
+        reviewer: str = "",
+        reason: str = "",
+        passwords: Mapping[str, str] | None = None,
+        on_event: OnEvent | None = None,
+        surface: str = "api",
+        **changes: Any,
+    ) -> RunView:
+        """Go on from the last safe step until the run ends or waits again.
+
+        `decisions` ({finding_id, verdict, reason}) or `accept_all` answer the gate when it is reached; `changes` are
+        settings to change: models, budget_usd, deadline_seconds. A finished run is left as it is.
+        Raises UnknownThread, ThreadBusy, ReplyError (the run still waits), OptionError.
+        """
+        thread_id = await self.find(thread)
+        head = await self.views.head(thread_id)
+        if not head.next and head.values.get("published"):
+            return await self.views.run(thread_id)
+        reply = _reply(decisions, accept_all, reviewer, reason)
+        async with self._drive(thread_id, "resume", head.next[0] if head.next else "", passwords) as driver:
+            await self._change(thread_id, changes)
+            head = await driver.head()
+            steps = _steps(head.values.get("documents_total") or 0)
+            if on_event is not None:
+                documents = (await self.views.run(thread_id)).documents
+                _begin(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
+            while (given := await self._replies.next_input(head, reply, surface)) is not WAIT:
+                reply = None if isinstance(given, Command) else reply
+                head = await driver.run(given, on_event, steps)
+                if driver.drain_reason:
+                    break
+        return await self.views.run(thread_id)
+
+    async def decide(
+        self,
+        thread: str,
+        decisions: Sequence[Mapping[str, Any]] | None = None,
+        *,
+        accept_all: bool = False,
+        reviewer: str = "",
+        reason: str = "",
+        surface: str = "api",
+    ) -> int:
+        """Store decisions on the waiting packet without going on; returns how many were new. Raises ReplyError."""
+        thread_id = await self.find(thread)
+        reply = _reply(decisions, accept_all, reviewer, reason)
+        lease = Lease(self.parts.outside.database, thread_id, ttl=self.parts.outside.lease_seconds)
+        await lease.take()
+        try:
+            return await self._replies.record(await self.views.head(thread_id), reply or {}, surface)
+        finally:
+            await lease.release()
+
+    async def cancel(self, thread: str) -> RunView:
+        """Ask a run to stop for good; who drives it drains within seconds. Nothing that is done is lost."""
+        thread_id = await self.find(thread)
+        await self.parts.outside.database.execute("cancel", thread_id=thread_id)
+        return await self.views.run(thread_id)
+
+    async def status(self, thread: str) -> RunView:
+        """The run object."""
+        return await self.views.run(await self.find(thread))
+
+    async def findings(self, thread: str) -> list[Finding]:
+        """Every finding with its score and decision."""
+        thread_id = await self.find(thread)
+        run = await self._run(thread_id)
+        return await self.views.findings(run, (await self.views.head(thread_id)).values)
+
+    async def decisions(self, thread: str) -> list[Decision]:
+        """Every decision, oldest first."""
+        return await self.parts.ledger.decisions((await self._run(await self.find(thread))).run_id)
+
+    async def journal(self, thread: str) -> list[dict[str, Any]]:
+        """Every call, oldest first."""
+        run = await self._run(await self.find(thread))
+        return await self.parts.outside.database.rows("journal", run_id=run.run_id)
+
+    async def runs(self, limit: int = 1000) -> list[RunView]:
+        """The newest runs first."""
+        rows = await self.parts.outside.database.rows("runs", limit=limit)
+        return [await self.views.run(row["thread_id"]) for row in rows]
+
+    async def history(self, thread: str, limit: int = 100) -> list[dict[str, Any]]:
+        """Checkpoints, the newest first: id, step, node that comes next, headline, time."""
+        return await self.views.history(await self.find(thread), limit)
+
+    async def report(self, thread: str, kind: str = "md") -> str:
+        """The note, as md or html. Raises UserError while it is not written."""
+        run = await self._run(await self.find(thread))
+        refs = {ref.name: ref.sha256 for ref in await self.parts.ledger.artifacts(run.run_id)}
+        if f"note.{kind}" not in refs:
+            raise UserError(f"The note of {run.name or run.thread_id} is not written yet: see python run.py status.")
+        return (await self.parts.outside.services.artifacts.get(refs[f"note.{kind}"])).decode("utf-8")
+
+    async def find(self, thread: str) -> str:
+        """The id of the thread that a name, UUID, unique prefix or `last` means."""
+        return await find_thread(self.parts.outside.database, thread)
+
+    async def migrate(self) -> list[str]:
+        """Bring the database up to date; the steps that were applied."""
+        return await migrate(self.parts.url)
+
+    def drain(self, reason: str) -> int:
+        """Let every run of this process stop at its next safe step; returns how many there are."""
+        for driver in self._drivers:
+            driver.drain(reason)
+        return len(self._drivers)
+
+    @asynccontextmanager
+    async def _drive(
+        self, thread_id: str, kind: str, step: str, passwords: Mapping[str, str] | None
+    ) -> AsyncIterator[Driver]:
+        outside = self.parts.driven(passwords or {})
+        async with drive(thread_id, outside, kind=kind, from_step=step) as driver:
+            self._drivers.add(driver)
+            try:
+                yield driver
+            finally:
+                self._drivers.discard(driver)
+
+    async def _change(self, thread_id: str, changes: Mapping[str, Any]) -> None:
+        """Settings that this resume changes, written down before anything runs."""
+        if not any(value is not None for value in changes.values()):
+            return
+        run = await self._run(thread_id)
+        wanted = apply(run.settings, changes)
+        self._check_engine(run.engine, wanted)
+        await self.parts.ledger.change_settings(run.run_id, wanted)
+
+    def _check_engine(self, engine: str, settings: Settings) -> None:
+        """Refuse before a cent is spent: an engine without its key, a budget without a price."""
+        if engine not in ENGINES:
+            raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
+        if engine == "local":
+            return
+        if not self.parts.has_key:
+            raise EndpointRefused(
+                "The engine openai needs a key: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint), "
+                "or use --engine local."
+            )
+        for model in {**self.parts.outside.services.models, **settings.models}.values():
+            if settings.budget_usd is not None and self.parts.prices.price(model, Usage(1, 0, 1))[0] is None:
+                raise OptionError(
+                    f"The price of {model} is not known, so a budget for it cannot be kept: "
+                    "name the price in the file of REPRISE_PRICES, or leave the budget out."
+                )
+
+    async def _run(self, thread_id: str) -> Run:
+        run = await self.views.run_of(thread_id)
+        if run is None:
+            raise UserError(f"Thread {thread_id} has not frozen its inputs yet: python run.py resume {thread_id}")
+        return run
+
+
+def _reply(
+    decisions: Sequence[Mapping[str, Any]] | None, accept_all: bool, reviewer: str, reason: str
+) -> dict[str, Any] | None:
+    """The reply to the gate in its own form; the user of the machine signs when no one else is named."""
+    if decisions is None and not accept_all:
+        return None
+    reply: dict[str, Any] = {"reviewer": reviewer or getpass.getuser()}
+    if decisions is not None:
+        reply["decisions"] = [dict(each) if isinstance(each, Mapping) else each for each in decisions]
+    if accept_all:
+        reply |= {"accept_all": True, "reason": reason}
+    return reply
+
+
+def _absolute(sources: Sequence[str | os.PathLike[str]], playbook: str) -> tuple[str, str]:
+    """Paths that a resume from another working folder still finds."""
+    places = [os.path.abspath(each) if Path(each).exists() else str(each) for each in sources]
+    return "\n".join(places), os.path.abspath(playbook) if Path(playbook).is_file() else playbook
+
+
+def _begin(on_event: OnEvent | None, thread_id: str, name: str, total: int, done: int) -> None:
+    """The first event of every drive: which thread, and how many of its documents are done."""
+    if on_event is not None:
+        on_event({"event": "run", "thread_id": thread_id, "name": name, "total": total, "done": done})
+
+
+def operator_settings(**changes: Any) -> OperatorSettings:
+    """The environment as settings. Raises OperatorError for a variable with a value that it cannot have."""
+    try:
+        return OperatorSettings(**changes)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else "setting"
+        variable = name if name.isupper() else f"REPRISE_{name.upper()}"
+        raise OperatorError(f"{variable} has a value that it cannot have: {first['msg']}.") from None
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as JSON has them."""
+    return {
+        name: str(value) if isinstance(value, Decimal) else value
+        for name, value in options.items()
+        if value is not None
+    }
+
+
+def _steps(documents: int) -> int:
+    """LangGraph's limit of super-steps: every batch might be of one document."""
+    return documents + STEPS_BEYOND_BATCHES

@@ -1,0 +1,115 @@
+"""Where real classes meet: stores, tools and services, made once and closed in turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+
+from graph.adapters.children import Children
+from graph.adapters.clause_rules import ClauseRules
+from graph.adapters.clocks import SystemClock
+from graph.adapters.embedded_postgres import start as start_server
+from graph.adapters.file_playbooks import FilePlaybooks
+from graph.adapters.folder_artifacts import FolderArtifacts
+from graph.adapters.folder_releases import FolderReleases
+from graph.adapters.folder_sources import FolderSources
+from graph.adapters.openai_model import OpenAIModel
+from graph.adapters.reader import READER_VERSION, DocumentReader
+from graph.driver import Outside
+from graph.runtime.budget import Budget
+from graph.runtime.checkpoints import POOL_SIZE
+from graph.runtime.database import Database, pooled
+from graph.runtime.journal import JournalledCalls
+from graph.runtime.lease import OWNER
+from graph.runtime.migrations import migrate, require_current
+from graph.runtime.pools import PlainPool
+from graph.runtime.postgres_journal import PostgresJournal
+from graph.runtime.postgres_ledger import PostgresLedger
+from graph.runtime.pricing import Prices
+from graph.settings import Settings
+from nodes.domain.rules import rules_sha256
+from nodes.ports import Services, Tool
+
+LEDGER_CONNECTIONS = 8
+"""Of our own tables; the saver has a pool of its own, so that neither starves the other."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the facade works with."""
+
+    settings: Settings
+    url: str
+    """Address of the database in use."""
+    outside: Outside
+    ledger: PostgresLedger
+    prices: Prices
+    tools: Mapping[str, Tool]
+    has_key: bool
+
+    def driven(self, passwords: Mapping[str, str]) -> Outside:
+        """The services of one driven run: its claims hang on its lease, its spend is read anew."""
+        journal = PostgresJournal(self.outside.database, leased=True)
+        calls = JournalledCalls(journal, self.tools, self.prices, Budget(self.outside.services.clock))
+        return replace(self.outside, services=replace(self.outside.services, calls=calls, passwords=passwords))
+
+
+async def database_url(settings: Settings) -> str:
+    """The address of the database: the operator's, else that of the embedded server, which is started."""
+    if settings.database_url:
+        return settings.database_url
+    settings.home.mkdir(parents=True, exist_ok=True)
+    return await start_server(settings.home)
+
+
+async def compose(settings: Settings, stack: AsyncExitStack) -> Parts:
+    """Open everything; the stack closes it.
+
+    Raises DatabaseUnreachable, and SchemaOutdated for a server that is not ours to migrate.
+    """
+    url = await database_url(settings)
+    await (migrate(url) if settings.own_server else require_current(url))
+    ledger_pool = await pooled(url, OWNER, size=LEDGER_CONNECTIONS)
+    stack.push_async_callback(ledger_pool.close)
+    saver_pool = await pooled(url, OWNER, size=POOL_SIZE, prepare_threshold=0)
+    stack.push_async_callback(saver_pool.close)
+    database = Database(ledger_pool)
+    artifacts = FolderArtifacts(settings.home / "artifacts")
+    children = Children(settings.children or None, settings.child_memory_mb)
+    stack.push_async_callback(children.aclose)
+    prices = await asyncio.to_thread(Prices, settings.prices)
+    tools = _tools(settings, artifacts, children, stack)
+    clock = SystemClock()
+    ledger = PostgresLedger(database)
+    services = Services(
+        clock=clock,
+        sources=FolderSources(),
+        artifacts=artifacts,
+        ledger=ledger,
+        calls=JournalledCalls(PostgresJournal(database), tools, prices, Budget(clock)),
+        pool=PlainPool(),
+        playbooks=FilePlaybooks(),
+        releases=FolderReleases(settings.home / "notes"),
+        rules_sha256=await asyncio.to_thread(rules_sha256),
+        reader_version=READER_VERSION,
+        models={"extract": settings.model, "summarize": settings.model},
+    )
+    outside = Outside(services, database, saver_pool, settings.lease_seconds, settings.grace_seconds)
+    has_key = bool(settings.openai_api_key.get_secret_value() or settings.openai_base_url)
+    return Parts(settings, url, outside, ledger, prices, tools, has_key)
+
+
+def _tools(
+    settings: Settings, artifacts: FolderArtifacts, children: Children, stack: AsyncExitStack
+) -> dict[str, Tool]:
+    model = OpenAIModel(
+        api_key=settings.openai_api_key.get_secret_value() or "none",
+        base_url=settings.openai_base_url,
+        timeout=settings.request_seconds,
+        attempts=settings.attempts,
+    )
+    stack.push_async_callback(model.aclose)
+    tools: tuple[Tool, ...] = (DocumentReader(children, artifacts), ClauseRules(artifacts, children), model)
+    return {tool.name: tool for tool in tools}

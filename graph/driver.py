@@ -1,0 +1,184 @@
+"""One driver a thread: takes the lease, opens the read-ahead, compiles the graph over both, and leaves on any exit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphDrained
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import RunControl
+from langgraph.types import Command, StateSnapshot
+
+from graph.builder import build_graph
+from graph.runtime.checkpoints import postgres_saver
+from graph.runtime.database import Database, Pool
+from graph.runtime.lease import OWNER, Lease
+from graph.runtime.pools import GRACE_SECONDS, ReadAhead
+from nodes.domain.errors import LeaseLost
+from nodes.domain.run import WORKFLOW_VERSION
+from nodes.ports import Services
+from state import RunContext, RunInput, RunOutput, RunState
+
+Compiled = CompiledStateGraph[RunState, RunContext, RunInput, RunOutput]
+OnEvent = Callable[[Mapping[str, Any]], None]
+
+STEPS_BEYOND_BATCHES = 1_000
+"""Room in LangGraph's limit of super-steps for review rounds and holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What a driver needs besides the services of the nodes."""
+
+    services: Services
+    database: Database
+    saver_pool: Pool
+    lease_seconds: float = 30.0
+    grace_seconds: float = GRACE_SECONDS
+
+
+@dataclass(eq=False)
+class Driver:
+    """A thread that is driven; made by `drive`."""
+
+    thread_id: str
+    graph: Compiled
+    lease: Lease
+    database: Database
+    resume_id: str
+    drain_reason: str = ""
+    _control: RunControl = field(default_factory=RunControl)
+    _task: asyncio.Task[None] | None = None
+
+    @property
+    def config(self) -> RunnableConfig:
+        return {"configurable": {"thread_id": self.thread_id}}
+
+    async def head(self) -> StateSnapshot:
+        """The newest checkpoint of the thread."""
+        return await self.graph.aget_state(self.config)
+
+    async def run(
+        self, given: RunInput | Command[Any] | None, on_event: OnEvent | None = None, steps: int = STEPS_BEYOND_BATCHES
+    ) -> StateSnapshot:
+        """Run until the graph ends, waits, or was drained; returns the head.
+
+        Raises what the nodes raise, and LeaseLost when another process has taken the thread.
+        """
+        self._control = RunControl()
+        if self.drain_reason:
+            return await self.head()
+        self._task = asyncio.create_task(self._stream(given, on_event or _ignore, steps), name=f"run {self.thread_id}")
+        try:
+            await self._task
+        except GraphDrained:
+            pass
+        except asyncio.CancelledError:
+            if self.lease.lost.is_set():
+                raise LeaseLost(
+                    f"Another process took thread {self.thread_id} over while this one was silent; "
+                    "nothing more was written here."
+                ) from None
+            await _ended(self._task)
+            raise
+        finally:
+            self._task = None
+        return await self.head()
+
+    def drain(self, reason: str) -> None:
+        """Begin no new call, let those in flight end, stop at the next checkpoint."""
+        self.drain_reason = reason
+        self._control.request_drain(reason)
+
+    def lost(self) -> None:
+        """The lease is another's: stop at once, commit nothing."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _stream(self, given: Any, on_event: OnEvent, steps: int) -> None:
+        config: RunnableConfig = {**self.config, "recursion_limit": steps}
+        async for mode, data in self.graph.astream(
+            given,
+            config,
+            stream_mode=["custom", "updates"],
+            durability="sync",
+            control=self._control,
+        ):
+            if mode == "custom" and isinstance(data, Mapping):
+                on_event(data)
+            elif mode == "updates" and isinstance(data, Mapping):
+                for node, changes in data.items():
+                    if isinstance(changes, Mapping) and "headline" in changes:
+                        on_event({"event": "step", "step": node, "headline": changes["headline"]})
+
+
+@asynccontextmanager
+async def drive(
+    thread_id: str, outside: Outside, *, kind: str = "resume", from_step: str = ""
+) -> AsyncIterator[Driver]:
+    """Drive a thread: nobody else can while this block runs.
+
+    Raises ThreadBusy when another process drives it. Whatever ends the block, the read-ahead is left, then the lease.
+    """
+    lease = Lease(outside.database, thread_id, ttl=outside.lease_seconds)
+    await lease.take()
+    pool = ReadAhead(outside.grace_seconds)
+    resume_id = str(uuid.uuid4())
+    outcome, error = "failed", ""
+    try:
+        await outside.database.execute(
+            "begin_resume",
+            resume_id=resume_id,
+            thread_id=thread_id,
+            kind=kind,
+            owner=OWNER,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            workflow_version=WORKFLOW_VERSION,
+            from_step=from_step,
+        )
+        graph = build_graph(replace(outside.services, pool=pool)).compile(
+            checkpointer=postgres_saver(outside.saver_pool), name="reprise"
+        )
+        driver = Driver(thread_id, graph, lease, outside.database, resume_id)
+        lease.keep(lambda: driver.drain("cancelled"), driver.lost)
+        yield driver
+        outcome = driver.drain_reason or "ended"
+    except asyncio.CancelledError:
+        outcome = "cancelled"
+        raise
+    except LeaseLost as lost:
+        outcome, error = "lost", str(lost)
+        raise
+    except BaseException as problem:
+        error = f"{problem}" or type(problem).__name__
+        raise
+    finally:
+        await asyncio.shield(_leave(pool, lease, resume_id, outcome, error, outside.database))
+
+
+async def _leave(pool: ReadAhead, lease: Lease, resume_id: str, outcome: str, error: str, database: Database) -> None:
+    await pool.aclose()
+    try:
+        if not lease.lost.is_set():
+            await database.execute("end_resume", resume_id=resume_id, outcome=outcome, error=error[:2000])
+    finally:
+        await lease.release()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """Cancel the run and wait until it has: no call may outlive the one who asked for it."""
+    task.cancel()
+    await asyncio.wait([task])
+
+
+def _ignore(event: Mapping[str, Any]) -> None:
+    return None

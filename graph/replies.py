@@ -1,0 +1,75 @@
+"""How a waiting thread is answered: decisions are stored first, then the graph is told where they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from langgraph.types import Command, StateSnapshot
+
+from graph.composition import Parts
+from nodes.domain.errors import ReplyError
+from nodes.domain.reply import read_reply
+from nodes.domain.review import undecided
+from nodes.domain.run import Run
+
+WAIT: Final = object()
+"""Nothing is to be handed to the graph: a person is waited for, or the thread is at its end."""
+
+
+class Replies:
+    """Answers the two interrupts from the ledger; whether one is answered is read there too."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    async def next_input(self, head: StateSnapshot, reply: Mapping[str, Any] | None, surface: str) -> Any:
+        """What to hand to the graph: None goes on, a Command answers an interrupt, WAIT does nothing.
+
+        Raises ReplyError for a bad reply; nothing is stored then.
+        """
+        if not head.next:
+            return WAIT
+        if head.next == ("needs_review",) and head.interrupts:
+            if reply is not None:
+                await self.record(head, reply, surface)
+            elif not await self._answered(head):
+                return WAIT
+            return Command(resume={head.interrupts[0].id: {"packet": head.values["packet"], "stored": True}})
+        if head.next == ("hold",) and head.interrupts:
+            if await self._still_held(head):
+                return WAIT
+            return Command(resume={head.interrupts[0].id: {"stored": True}})
+        return None
+
+    async def record(self, head: StateSnapshot, reply: Mapping[str, Any], surface: str) -> int:
+        """Store what a reply decides and return how many decisions were new; a bad one changes nothing."""
+        thread_id = str(head.config["configurable"]["thread_id"])
+        if head.next != ("needs_review",) or not head.values.get("packet"):
+            raise ReplyError(f"Thread {thread_id} waits for no review: see python run.py status {thread_id}.")
+        sha256 = head.values["packet"]
+        packet = json.loads(await self._parts.outside.services.artifacts.get(sha256))
+        read = read_reply(reply, packet, sha256)
+        if read.error:
+            raise ReplyError(f"{read.error} The run still waits.")
+        stamped = read.decisions(sha256, self._parts.outside.services.clock.now())
+        return await self._parts.ledger.decide(
+            (await self._run(head)).run_id, [replace(one, surface=surface) for one in stamped]
+        )
+
+    async def _answered(self, head: StateSnapshot) -> bool:
+        packet = json.loads(await self._parts.outside.services.artifacts.get(head.values["packet"]))
+        decisions = await self._parts.ledger.decisions((await self._run(head)).run_id)
+        return bool(packet["findings"]) and not undecided(packet, decisions)
+
+    async def _still_held(self, head: StateSnapshot) -> bool:
+        """The limits are what they were when the run was held."""
+        asked = head.interrupts[0].value
+        settings = (await self._run(head)).settings
+        budget = None if settings.budget_usd is None else str(settings.budget_usd)
+        return bool(budget == asked.get("budget_usd") and settings.deadline_seconds == asked.get("deadline_seconds"))
+
+    async def _run(self, head: StateSnapshot) -> Run:
+        return await self._parts.ledger.run(head.values["run_id"])

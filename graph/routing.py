@@ -1,0 +1,38 @@
+"""Conditional edges: pure, total, typed. A router that raises would end a run in silence."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from state import RunState
+
+
+def after_extract(state: RunState) -> Literal["extract", "hold", "score"]:
+    """The next batch, or the hold, or the score when every batch is closed."""
+    if state.get("hold"):
+        return "hold"
+    return "extract" if (state.get("batch_index") or 0) < (state.get("batch_total") or 0) else "score"
+
+
+def after_hold(state: RunState) -> Literal["extract", "hold", "summarize"]:
+    """Back to where the limit was met, once it is raised."""
+    if state.get("hold"):
+        return "hold"
+    return "extract" if (state.get("batch_index") or 0) < (state.get("batch_total") or 0) else "summarize"
+
+
+def after_score(state: RunState) -> Literal["needs_review", "summarize"]:
+    """To the gate while it has something to ask."""
+    return "needs_review" if state.get("gate") else "summarize"
+
+
+def after_record_review(state: RunState) -> Literal["needs_review", "score", "summarize"]:
+    """A refused reply goes back to the gate; decisions that change or lack something go back to score."""
+    if state.get("reply_error"):
+        return "needs_review"
+    return "score" if state.get("rescore") else "summarize"
+
+
+def after_summarize(state: RunState) -> Literal["publish", "hold"]:
+    """To publish, unless the model that writes the note met a limit."""
+    return "hold" if state.get("hold") else "publish"

@@ -1,0 +1,93 @@
+"""The ledger in memory: for plain LangGraph with a memory saver, and for tests that look at what was written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from graph.runtime.memory_journal import MemoryJournal
+from graph.runtime.postgres_ledger import tally
+from nodes.domain.documents import SourceDocument
+from nodes.domain.errors import UnknownThread
+from nodes.domain.review import Decision
+from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings, Spend, Tally
+
+
+class MemoryLedger:
+    """Satisfies nodes.ports.Ledger; its dictionaries are what a test looks at."""
+
+    def __init__(self, journal: MemoryJournal | None = None) -> None:
+        self.runs: dict[str, Run] = {}
+        self.rows: dict[str, list[DocumentResult]] = {}
+        self.named: dict[str, dict[str, ArtifactRef]] = {}
+        self.decided: dict[str, list[Decision]] = {}
+        self.effects: dict[tuple[str, str], dict[str, Any]] = {}
+        self._journal = journal
+
+    async def open_run(self, run: Run, documents: Sequence[SourceDocument]) -> Run:
+        for known in self.runs.values():
+            if known.thread_id == run.thread_id:
+                return known
+        self.runs[run.run_id] = run
+        self.rows[run.run_id] = [
+            DocumentResult(ordinal, document.document, document.sha256, "pending")
+            for ordinal, document in enumerate(documents)
+        ]
+        return run
+
+    async def run(self, run_id: str) -> Run:
+        if run_id not in self.runs:
+            raise UnknownThread(f"No run {run_id} is in this database: list the runs with python run.py runs.")
+        return self.runs[run_id]
+
+    async def change_settings(self, run_id: str, settings: Settings) -> None:
+        self.runs[run_id] = replace(self.runs[run_id], settings=settings)
+
+    async def documents(self, run_id: str, start: int, stop: int) -> list[DocumentResult]:
+        return self.rows[run_id][start:stop]
+
+    async def finish_document(self, run_id: str, result: DocumentResult) -> None:
+        self.rows[run_id][result.ordinal] = result
+
+    async def keep_artifact(self, run_id: str, ref: ArtifactRef) -> None:
+        self.named.setdefault(run_id, {})[ref.name] = ref
+
+    async def artifacts(self, run_id: str) -> list[ArtifactRef]:
+        return list(self.named.get(run_id, {}).values())
+
+    async def decide(self, run_id: str, decisions: Sequence[Decision]) -> int:
+        kept = self.decided.setdefault(run_id, [])
+        new = 0
+        for decision in decisions:
+            last = next((one for one in reversed(kept) if one.finding_id == decision.finding_id), None)
+            if last is None or _said(last) != _said(decision):
+                kept.append(decision)
+                new += 1
+        return new
+
+    async def decisions(self, run_id: str) -> list[Decision]:
+        return list(self.decided.get(run_id, ()))
+
+    async def intend(self, run_id: str, kind: str, key: str, payload: Mapping[str, Any]) -> str:
+        effect = self.effects.setdefault((run_id, key), {"kind": kind, "payload": dict(payload), "state": "pending"})
+        return str(effect["state"])
+
+    async def settle_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
+        effect = self.effects[run_id, key]
+        if effect["state"] == "pending":
+            effect |= {"state": "done", "outcome": dict(outcome)}
+
+    async def spent(self, run_id: str) -> Spend:
+        return self._journal.spend(run_id) if self._journal else Spend(Decimal(0), "reported", 0)
+
+    async def tally(self, run_id: str) -> Tally:
+        rows = self.rows[run_id]
+        pages = Counter(state for row in rows for _, state, _ in row.pages)
+        return tally(Counter(row.state for row in rows), pages, sum(row.findings for row in rows))
+
+
+def _said(decision: Decision) -> tuple[str, str, str, str]:
+    return decision.verdict, decision.reviewer, decision.reason, decision.packet

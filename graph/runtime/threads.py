@@ -1,0 +1,50 @@
+"""Names of threads: a name, a UUID, a unique prefix or `last`."""
+
+from __future__ import annotations
+
+import uuid
+
+from graph.runtime.database import Database
+from nodes.domain.errors import UnknownThread, UserError
+
+NAMESPACE = uuid.UUID("72657072-6973-4500-8000-000000000001")
+"""Of the uuid5 that a name maps to; never change it, or every named thread is lost."""
+
+
+def thread_id_of(name: str) -> str:
+    """The thread id of a name; a UUID is its own."""
+    try:
+        return str(uuid.UUID(name))
+    except ValueError:
+        return str(uuid.uuid5(NAMESPACE, name))
+
+
+def checked_name(name: str) -> str:
+    """The name as it is kept. Raises UserError for one that cannot be found again."""
+    kept = name.strip()
+    if not kept or len(kept) > 120 or kept == "last" or not kept.isprintable():
+        raise UserError(f"A thread cannot be named {name!r}: use 1 to 120 printable characters, and not the word last.")
+    return kept
+
+
+async def find_thread(database: Database, text: str) -> str:
+    """The thread that a person means.
+
+    Raises UnknownThread: none, or several with the candidates.
+    """
+    if text == "last":
+        row = await database.row("last_thread")
+        if row is None:
+            raise UnknownThread("There is no run yet: begin one with python run.py start samples/data-room.")
+        return str(row["thread_id"])
+    escaped = text.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")
+    rows = await database.rows("find_thread", text=text, thread_id=thread_id_of(text), prefix=f"{escaped}%")
+    exact = [row["thread_id"] for row in rows if row["exact"]]
+    found = exact or [row["thread_id"] for row in rows]
+    if len(found) == 1 or exact:
+        return str(found[0])
+    if not found:
+        raise UnknownThread(f"No run is named {text}: list them with python run.py runs.")
+    raise UnknownThread(
+        f"{len(found)} runs begin with {text}: name one of them whole, as python run.py runs shows them."
+    )

@@ -1,0 +1,45 @@
+"""What an operator sets once, from the environment; read by graph.app and graph.studio only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+class Settings(BaseSettings):
+    """Every variable begins with REPRISE_, but for the two that OpenAI clients share."""
+
+    model_config = SettingsConfigDict(env_prefix="REPRISE_", extra="ignore", populate_by_name=True, frozen=True)
+
+    home: Path = Field(
+        default=CHECKOUT / ".reprise",
+        description="Database, artifacts, notes; at the checkout, so that every working folder sees the same runs.",
+    )
+    database_url: str = Field(default="", description="Address of a Postgres server; empty: the embedded one.")
+    openai_base_url: str = Field(
+        default="",
+        validation_alias=AliasChoices("openai_base_url", "OPENAI_BASE_URL"),
+        description="OpenAI-compatible endpoint; empty: OpenAI's own.",
+    )
+    openai_api_key: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY"),
+        description="Key of the endpoint; used with --engine openai only.",
+    )
+    model: str = Field(default="gpt-4.1-mini", description="Model of every step that a run names none for.")
+    prices: Path | None = Field(default=None, description="TOML file with prices of private models.")
+    request_seconds: float = Field(default=45.0, gt=0, description="Longest wait for one answer of a model.")
+    attempts: int = Field(default=4, ge=1, le=20, description="Attempts of one call to a model.")
+    lease_seconds: float = Field(default=30.0, ge=3, description="Silence after which a driver may be overtaken.")
+    grace_seconds: float = Field(default=20.0, ge=0, description="Time that calls in flight get at a drain.")
+    children: int = Field(default=0, ge=0, description="Child processes that read documents; 0: one a core.")
+    child_memory_mb: int = Field(default=2048, ge=256, description="Memory that one of them may use.")
+
+    @property
+    def own_server(self) -> bool:
+        """The embedded server is used."""
+        return not self.database_url

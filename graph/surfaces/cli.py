@@ -1,0 +1,115 @@
+"""Reprise on the command line: the commands, and `main`, which ends with the exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from graph.surfaces import cli_look, cli_machine, cli_run
+from graph.surfaces.ends import BY_SIGNAL, USAGE, end_of
+from graph.surfaces.output import say
+from graph.surfaces.signals import Terminated, terminate_cleanly
+
+PROGRAM = "python run.py"
+
+# typer ships its own copy of click and names no base class of its usage errors; this is the one that has a message.
+UsageProblem: type[Exception] = next(
+    base for base in reversed(typer.BadParameter.__mro__) if hasattr(base, "format_message")
+)
+
+app = typer.Typer(
+    name="reprise",
+    help="Read a folder of contracts, find clauses with their place, score the risk, wait for a person, write a note. "
+    "A run that was killed, paused or left for a week goes on where it stopped.",
+    epilog="Exit codes: 0 completed or waiting for review, 1 failed, 2 usage, 4 budget or deadline reached, "
+    "5 another process drives the run, 130 and 143 stopped by a signal.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+database = typer.Typer(name="db", help="The embedded database.")
+
+PANELS: dict[str, Sequence[Callable[..., int]]] = {
+    "Drive a run": (cli_run.start, cli_run.resume, cli_run.review, cli_run.cancel),
+    "Look at runs": (
+        cli_look.status,
+        cli_look.show,
+        cli_look.findings,
+        cli_look.report,
+        cli_look.runs,
+        cli_look.decisions,
+        cli_look.coverage,
+        cli_look.cost,
+        cli_look.journal,
+        cli_look.history,
+        cli_look.resumes,
+    ),
+    "Look after the machine": (cli_machine.doctor, cli_machine.migrate, cli_machine.diagram),
+}
+for _panel, _commands in PANELS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
+database.command("stop")(cli_machine.stop)
+app.add_typer(database, rich_help_panel="Look after the machine")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"reprise {version('reprise')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    return None
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its code; nothing but SystemExit leaves here."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code."""
+    terminate_cleanly()
+    try:
+        code = _call(arguments or ["--help"])
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Who read the output has gone; a later flush must not say so a second time.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BY_SIGNAL + signal.SIGPIPE
+    except (KeyboardInterrupt, typer.Abort):
+        say("Stopped.")
+        return BY_SIGNAL + signal.SIGINT
+    except Terminated:
+        return BY_SIGNAL + signal.SIGTERM
+    except UsageProblem as problem:
+        return _usage(problem)
+    except Exception as error:  # noqa: BLE001 - the edge of the program: whatever it is becomes one sentence
+        return end_of(error)
+
+
+def _call(arguments: list[str]) -> int:
+    result: Any = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+    return int(result or 0)
+
+
+def _usage(problem: Any) -> int:
+    context = getattr(problem, "ctx", None)
+    path = context.command_path if context is not None else PROGRAM
+    message = " ".join(str(problem.format_message()).split()).rstrip(".")
+    say(f"error: {message}; see {path} --help.")
+    return USAGE

@@ -1,0 +1,186 @@
+"""Commands that move a run: start, resume, review, cancel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from graph.surfaces import arguments as given
+from graph.surfaces.ends import code_of
+from graph.surfaces.output import emit
+from graph.surfaces.session import drive, show_end, with_reprise
+from nodes.domain.errors import ReplyError, UserError
+
+if TYPE_CHECKING:
+    from graph.app import Reprise
+    from graph.surfaces.progress import Progress
+    from graph.views import RunView
+
+
+def start(
+    source: Annotated[list[str], typer.Argument(metavar="SOURCE…", help="Folders or files with the documents.")],
+    thread: Annotated[str | None, typer.Option("--thread", metavar="NAME", help="What to call the run.")] = None,
+    job: Annotated[str, typer.Option("--job", metavar="ID", help="Groups the runs of one data room.")] = "",
+    matter: Annotated[
+        str, typer.Option("--matter", metavar="ID", help="Wall: answers are reused inside one matter only.")
+    ] = "default",
+    playbook: Annotated[
+        str, typer.Option("--playbook", metavar="NAME|FILE", help="What to look for and how it counts.")
+    ] = "due-diligence",
+    engine: Annotated[str, typer.Option("--engine", help="local or openai; nothing leaves the machine with local.")] = (
+        "local"
+    ),
+    model: given.Model = None,
+    batch_size: Annotated[
+        int | None, typer.Option("--batch-size", metavar="N", help="Documents between two checkpoints (10).")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", metavar="N", help="Documents in flight at once (8).")
+    ] = None,
+    budget_usd: given.Budget = None,
+    deadline: given.Deadline = None,
+    review: Annotated[
+        Literal["auto", "always", "never"] | None, typer.Option("--review", help="Whether to stop for a person.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Reuse no answer of earlier runs.")] = False,
+    passwords: given.Passwords = None,
+    lang: Annotated[
+        Literal["en", "fr"] | None, typer.Option("--lang", help="Language of all documents; else told from each.")
+    ] = None,
+    detailed: given.Detailed = False,
+    as_json: given.Json = False,
+) -> int:
+    """Begin a run and drive it until it ends, waits for a review, or is stopped."""
+    options: dict[str, Any] = {
+        "models": given.models(model),
+        "batch_size": batch_size,
+        "concurrency": concurrency,
+        "budget_usd": budget_usd,
+        "deadline_seconds": given.seconds(deadline),
+        "review": review,
+        "fresh": fresh or None,
+        "language": lang,
+    }
+    named = {"thread": thread, "job": job, "matter": matter, "playbook": playbook, "engine": engine}
+    words = given.passwords(passwords)
+
+    async def work(reprise: Reprise) -> int:
+        async def begin(progress: Progress) -> RunView:
+            return await reprise.start(*source, **named, passwords=words, on_event=progress, **options)
+
+        return await drive(reprise, thread or "", begin, as_json=as_json, detailed=detailed)
+
+    return with_reprise(work)
+
+
+def resume(
+    thread: given.Thread,
+    decisions: given.Decisions = None,
+    accept_all: given.AcceptAll = False,
+    reviewer: given.Reviewer = "",
+    reason: given.Reason = "",
+    budget_usd: given.Budget = None,
+    deadline: given.Deadline = None,
+    model: given.Model = None,
+    passwords: given.Passwords = None,
+    detailed: given.Detailed = False,
+    as_json: given.Json = False,
+) -> int:
+    """Go on from the last safe step; nothing that is done is done again."""
+    said = _verdicts(decisions, accept_all, reviewer, reason)
+    changes = {
+        "models": given.models(model),
+        "budget_usd": budget_usd,
+        "deadline_seconds": given.seconds(deadline),
+    }
+    words = given.passwords(passwords)
+
+    async def work(reprise: Reprise) -> int:
+        await _same_packet(reprise, thread, said)
+
+        async def begin(progress: Progress) -> RunView:
+            return await reprise.resume(
+                thread, **_reply(said), surface="cli", passwords=words, on_event=progress, **changes
+            )
+
+        return await drive(reprise, thread, begin, as_json=as_json, detailed=detailed)
+
+    return with_reprise(work)
+
+
+def review(
+    thread: given.Thread,
+    decisions: given.Decisions = None,
+    accept_all: given.AcceptAll = False,
+    reviewer: given.Reviewer = "",
+    reason: given.Reason = "",
+    detailed: given.Detailed = False,
+    as_json: given.Json = False,
+) -> int:
+    """Decide on the findings that wait, one a screen; with --decisions or --accept-all, store these and stop."""
+    said = _verdicts(decisions, accept_all, reviewer, reason)
+
+    async def stored(reprise: Reprise) -> int:
+        await _same_packet(reprise, thread, said)
+        await reprise.decide(thread, **_reply(said), surface="cli")
+        view = await reprise.status(thread)
+        if as_json:
+            emit(view.to_json())
+        else:
+            await show_end(reprise, view)
+        return code_of(view.status, detailed)
+
+    if said.decisions is not None or said.accept_all:
+        return with_reprise(stored)
+    from graph.surfaces.review_terminal import refuse_without_terminal, review_on_terminal
+
+    refuse_without_terminal(thread, as_json)
+    return with_reprise(lambda reprise: review_on_terminal(reprise, thread, reviewer, detailed))
+
+
+def cancel(thread: given.Thread, as_json: given.Json = False) -> int:
+    """Stop a run for good, wherever it is driven; what is done stays."""
+
+    async def work(reprise: Reprise) -> int:
+        view = await reprise.cancel(thread)
+        if as_json:
+            emit(view.to_json())
+        else:
+            await show_end(reprise, view)
+        return 0
+
+    return with_reprise(work)
+
+
+def _verdicts(file: Any, accept_all: bool, reviewer: str, reason: str) -> given.Verdicts:
+    """What the options and the file say together; an option wins over the file. Raises UserError."""
+    said = given.verdicts(file)
+    if accept_all and file is not None:
+        raise UserError("Give --decisions or --accept-all, not both.")
+    if not (accept_all or file is not None) and reason:
+        raise UserError("--reason goes with --accept-all: name the reason of each decision in the file of --decisions.")
+    return given.Verdicts(
+        said.decisions, reviewer or said.reviewer, accept_all or said.accept_all, reason or said.reason, said.packet
+    )
+
+
+def _reply(said: given.Verdicts) -> dict[str, Any]:
+    return {
+        "decisions": said.decisions,
+        "accept_all": said.accept_all,
+        "reviewer": said.reviewer,
+        "reason": said.reason,
+    }
+
+
+async def _same_packet(reprise: Reprise, thread: str, said: given.Verdicts) -> None:
+    """Decisions made on another packet are not taken for this one. Raises ReplyError."""
+    if not said.packet:
+        return
+    waiting = ((await reprise.status(thread)).review or {}).get("packet")
+    if waiting and waiting != said.packet:
+        raise ReplyError(
+            f"The decisions are for review packet {said.packet[:12]}, but {waiting[:12]} is the one that waits now: "
+            "look at it and decide again. The run still waits."
+        )

@@ -1,0 +1,91 @@
+"""From a command to the facade and back: opens Reprise, does one thing, closes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from graph.surfaces.ends import BY_SIGNAL, NEXT, code_of
+from graph.surfaces.output import emit, say
+
+if TYPE_CHECKING:
+    from graph.app import Reprise
+    from graph.surfaces.progress import Progress
+    from graph.views import RunView
+
+Drive = Callable[["Progress"], Awaitable["RunView"]]
+
+
+def with_reprise(work: Callable[[Reprise], Awaitable[int]]) -> int:
+    """Run one piece of work on an open Reprise; its result is the exit code."""
+
+    async def opened() -> int:
+        from graph.app import Reprise
+
+        async with Reprise.open() as reprise:
+            return await work(reprise)
+
+    return asyncio.run(opened())
+
+
+async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, detailed: bool) -> int:
+    """Drive a run under signals and progress, then show it as it is; returns the exit code."""
+    from graph.surfaces.progress import Progress
+    from graph.surfaces.signals import Signals
+
+    with Signals(reprise) as signals, Progress(reprise, name) as progress:
+        try:
+            view = await begin(progress)
+        except asyncio.CancelledError:
+            if signals.number is None:
+                raise
+            return _stopped_at_once(progress, signals.number)
+        except Exception as error:
+            if progress.thread_id:
+                error.add_note(_resume_line(progress))
+            raise
+    if signals.number is not None and view.status == "interrupted":
+        say("Stopped; what is done is not done again.")
+    if as_json:
+        emit(view.to_json())
+    else:
+        await show_end(reprise, view)
+    return code_of(view.status, detailed, signals.number)
+
+
+async def show_end(reprise: Reprise, view: RunView) -> None:
+    """What a person sees at the end of a drive: the run, its failures, what is most serious, the next command."""
+    from graph.surfaces.output import console
+    from graph.surfaces.terminal import TOP, show_findings, show_next, show_run
+    from graph.surfaces.terminal_lists import show_failures
+
+    data: dict[str, Any] = view.to_json()
+    show_run(data)
+    shown = await reprise.support.show(view.thread_id) if data["documents"]["failed"] else None
+    if shown:
+        show_failures(shown["failures"], limit=5)
+    if data["findings"]["total"] and sum(data["findings"]["by_risk"].values()):
+        console().print()
+        titles = await reprise.support.titles(view.thread_id)
+        show_findings(await reprise.findings(view.thread_id), titles, TOP if console().width >= 110 else 10)
+        console().print()
+    show_next(view.next_action)
+
+
+def _stopped_at_once(progress: Progress, number: int) -> int:
+    # The cancellation is taken back: closing the stores awaits, and would be cut off as well.
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
+    if progress.thread_id:
+        say(f"Stopped at once; what was committed is safe. {_resume_line(progress)}")
+    else:
+        say("Stopped before anything was begun.")
+    return BY_SIGNAL + number
+
+
+def _resume_line(progress: Progress) -> str:
+    from graph.runtime.status import next_action
+
+    return f"{NEXT}{next_action('interrupted', progress.name)}"

@@ -1,0 +1,67 @@
+"""SIGINT and SIGTERM: the first lets a run stop at its next safe step, the second stops it at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from graph.surfaces.output import say
+
+if TYPE_CHECKING:
+    from graph.app import Reprise
+
+NAMES = {signal.SIGINT: "sigint", signal.SIGTERM: "sigterm"}
+
+AT_ONCE_SECONDS = 2.0
+"""What the second signal leaves for cleaning up; what is then unfinished is settled by the resume, as after a kill."""
+
+
+class Terminated(BaseException):
+    """SIGTERM came while no run was driven."""
+
+
+def terminate_cleanly() -> None:
+    """From here on SIGTERM ends this process through its `finally` blocks."""
+    with contextlib.suppress(ValueError):  # not the main thread: the signals are somebody else's
+        signal.signal(signal.SIGTERM, _terminated)
+
+
+def _terminated(number: int, frame: object) -> None:
+    raise Terminated
+
+
+class Signals:
+    """Around the driving of a run. `number` is the signal that came, None while none has."""
+
+    def __init__(self, reprise: Reprise) -> None:
+        self.number: int | None = None
+        self._reprise = reprise
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+
+    def __enter__(self) -> Self:
+        for one in NAMES:
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                self._loop.add_signal_handler(one, self._came, one)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for one in NAMES:
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                self._loop.remove_signal_handler(one)
+        terminate_cleanly()
+
+    def _came(self, number: signal.Signals) -> None:
+        again = self.number is not None
+        self.number = int(number)
+        if not again and self._reprise.drain(NAMES[number]):
+            say(f"{number.name}: what is in flight is finished, then the run stops; once more stops it at once.")
+            return
+        if again:
+            self._loop.call_later(AT_ONCE_SECONDS, os._exit, 128 + int(number))
+        if self._task is not None:
+            self._task.cancel()

@@ -1,0 +1,191 @@
+"""How the lists of a run look on a terminal: calls, decisions, runs, checkpoints, resumes, cost, coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from graph.surfaces.output import console
+from graph.surfaces.terminal import STATUS_STYLES, counts_line, label, plain_table, tail
+from nodes.domain.coverage import ranges
+from nodes.domain.format import count, duration, money, number, one_line, when
+from nodes.domain.review import Decision
+
+STATE_STYLES = {"completed": "green", "reused": "dim", "failed": "red", "lost_answer": "yellow", "abandoned": "yellow"}
+
+
+def show_failures(failures: Sequence[Mapping[str, Any]], limit: int | None = None) -> None:
+    """Documents that failed, by name, with why and what to do."""
+    for one in failures[:limit]:
+        line = Text("  failed    ", style="red")
+        document, reason = one_line(one["document"], 200), one_line(one["reason"], 400)
+        line.append(reason if reason.startswith(document) else f"{document}: {reason}", style="not red")
+        console().print(line)
+    if limit is not None and len(failures) > limit:
+        console().print(Text(f"  and {len(failures) - limit} more: python run.py coverage", style="dim"))
+
+
+def show_journal(rows: Sequence[Mapping[str, Any]]) -> None:
+    table = plain_table("call", "step", "tool", "model", "state", "try", "took", "cost", "document", right=("call",))
+    room = console().width
+    for row in rows:
+        table.add_row(
+            str(row["call_id"]),
+            row["step"],
+            row["tool"],
+            one_line(row["model"], 20),
+            Text(row["state"], style=STATE_STYLES.get(row["state"], "")),
+            str(row["attempt"]),
+            _took(row["started_at"], row["finished_at"]),
+            _usd(row["usd"], row["state"]),
+            Text(tail(row["document"], max(16, room // 3))),
+        )
+    _print(table, len(rows), "call")
+    for row in rows:
+        if row["error"]:
+            console().print(Text(f"{row['call_id']}: {one_line(row['error'], 300)}", style="dim"))
+
+
+def show_decisions(rows: Sequence[Decision]) -> None:
+    table = plain_table("at", "verdict", "finding", "reviewer", "from", "reason")
+    for one in rows:
+        style = "green" if one.verdict == "accept" else "red"
+        table.add_row(
+            when(one.at),
+            Text(one.verdict, style=style),
+            one_line(one.finding_id, 40),
+            Text(one_line(one.reviewer, 24)),
+            one.surface,
+            Text(one_line(one.reason, 200)),
+        )
+    _print(table, len(rows), "decision")
+
+
+def show_runs(runs: Sequence[Mapping[str, Any]]) -> None:
+    table = plain_table("run", "status", "documents", "to review", "cost", "started")
+    for run in runs:
+        status = str(run["status"])
+        table.add_row(
+            Text(_short(run), style="bold"),
+            Text(status, style=STATUS_STYLES.get(status, "")),
+            counts_line({**run["documents"], "skipped": 0}, "done failed"),
+            str(run["findings"]["to_review"] or ""),
+            money(Decimal(str(run["cost"]["usd"])), basis=run["cost"]["basis"], unpriced=run["cost"]["calls_unpriced"]),
+            when(datetime.fromisoformat(run["started_at"])) if run["started_at"] else "",
+        )
+    _print(table, len(runs), "run")
+
+
+def _short(run: Mapping[str, Any]) -> str:
+    return label(run) if run["name"] else str(run["thread_id"])[:8]
+
+
+def show_history(rows: Sequence[Mapping[str, Any]]) -> None:
+    table = plain_table("step", "next", "what was done", "at", "checkpoint")
+    for row in rows:
+        at = row["created_at"]
+        table.add_row(
+            str(row["step"]),
+            ", ".join(row["next"]) or "—",
+            Text(one_line(row["headline"], max(30, console().width // 3))),
+            when(datetime.fromisoformat(at)) if at else "",
+            str(row["checkpoint_id"]),
+        )
+    _print(table, len(rows), "checkpoint")
+
+
+def show_resumes(rows: Sequence[Mapping[str, Any]]) -> None:
+    table = plain_table("began", "kind", "at step", "took", "ended", "by")
+    for row in rows:
+        ended = row["outcome"] or ("killed" if row["ended_at"] is None else "ended")
+        table.add_row(
+            when(row["started_at"]),
+            row["kind"],
+            row["from_step"],
+            _took(row["started_at"], row["ended_at"]),
+            Text(ended, style={"ended": "green", "failed": "red"}.get(ended, "yellow")),
+            f"{row['pid']} on {one_line(row['host'], 24)}",
+        )
+    _print(table, len(rows), "drive")
+    for row in rows:
+        if row["error"]:
+            console().print(Text(f"{when(row['started_at'])}: {one_line(row['error'], 400)}", style="dim"))
+
+
+def show_cost(cost: Mapping[str, Any]) -> None:
+    table = plain_table("step", "tool", "model", "calls", "reused", "lost", "tokens in", "tokens out", "cost")
+    for row in cost["by_model"]:
+        numbers = [number(int(row[key])) for key in ("calls", "reused", "lost", "tokens_in", "tokens_out")]
+        basis: Any = "estimated" if row["estimated"] else "reported"
+        usd = money(Decimal(row["usd"]), basis=basis, unpriced=row["unpriced"])
+        table.add_row(row["step"], row["tool"], one_line(row["model"], 30), *numbers, usd)
+    console().print(table)
+    total = money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"])
+    limit = f" of {money(Decimal(cost['budget_usd']))}" if cost["budget_usd"] is not None else ""
+    saved = f"; {money(Decimal(str(cost['avoided_usd'])))} not paid again" if cost["avoided_usd"] else ""
+    console().print(Text(f"spent {total}{limit} in {count(cost['calls'], 'call')}{saved}", style="bold"))
+
+
+def show_coverage(coverage: Mapping[str, Any]) -> None:
+    documents, pages = coverage["documents"], coverage["pages"]
+    table = plain_table("state", "document", "supplier", "pages", "findings", right=("findings",))
+    room = console().width
+    for one in coverage["listed"]:
+        style = {"done": "green", "failed": "red"}.get(one["state"], "yellow")
+        table.add_row(
+            Text(one["state"], style=style),
+            Text(tail(one["document"], max(28, room // 3))),
+            Text(one_line(one["supplier"], max(16, room // 5))),
+            _states([page["state"] for page in one["pages"]]),
+            str(one["findings"]) if one["state"] == "done" else "",
+        )
+    console().print(table)
+    for line in _unread(coverage["listed"]):
+        console().print(line)
+    total = f"documents {counts_line(documents, 'done failed skipped')}"
+    console().print(Text(f"{total} · pages {counts_line(pages, 'read ocr empty failed skipped')}", style="bold"))
+
+
+def _unread(listed: Sequence[Mapping[str, Any]]) -> Iterable[Text]:
+    for one in listed:
+        name = one_line(one["document"], 200)
+        if one["reason"]:
+            reason = one_line(one["reason"], 400)
+            yield Text(reason if reason.startswith(name) else f"{name}: {reason}")
+        lost: dict[tuple[str, str], list[int]] = {}
+        for page in one["pages"]:
+            if page["state"] in ("failed", "skipped"):
+                lost.setdefault((page["state"], one_line(page["reason"], 300)), []).append(page["number"])
+        for (state, reason), numbers in lost.items():
+            yield Text(f"{name}, page {ranges(numbers)}: {state}, {reason}")
+        for warning in one["warnings"]:
+            yield Text(f"{name}: {one_line(warning, 300)}", style="dim")
+
+
+def _states(states: Sequence[str]) -> str:
+    kinds = [kind for kind in ("read", "ocr", "empty", "failed", "skipped") if kind in states]
+    if kinds in ([], ["read"]):
+        return str(len(states) or "")
+    return f"{len(states)} ({', '.join(f'{states.count(kind)} {kind}' for kind in kinds)})"
+
+
+def _took(began: datetime | None, ended: datetime | None) -> str:
+    return duration((ended - began).total_seconds()) if began and ended else "—"
+
+
+def _usd(value: Any, state: str) -> str:
+    if value is None:
+        return "—" if state == "running" else "unknown"
+    return money(Decimal(value)) if value else ""
+
+
+def _print(table: Table, rows: int, noun: str) -> None:
+    if rows:
+        console().print(table)
+    else:
+        console().print(Text(f"no {noun} yet", style="dim"))

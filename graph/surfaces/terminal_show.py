@@ -1,0 +1,104 @@
+"""`show`: where a run stopped, what is still valid, what a resume would do, in lines that support can quote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from rich.text import Text
+
+from graph.surfaces.output import console
+from graph.surfaces.terminal import STATUS_STYLES, label, show_next
+from graph.surfaces.terminal_lists import show_failures
+from nodes.domain.coverage import ranges
+from nodes.domain.format import count, duration, money, one_line, when
+
+
+def show_support(shown: Mapping[str, Any]) -> None:
+    """The whole of it."""
+    run = shown["run"]
+    out = console()
+    status = Text.assemble("status ", (run["status"], STATUS_STYLES.get(run["status"], "")))
+    head = Text(label(run), style="bold")
+    for part in (f"thread {run['thread_id']}", f"workflow_version {run['workflow_version']}", f"step {run['step']}"):
+        head.append(f" · {part}", style="not bold")
+    out.print(Text.assemble(head, " · ", status, f" ({driver_line(shown['driver'])})"))
+    for name, value in _lines(shown):
+        out.print(Text.assemble((f"{name} ", "dim"), value))
+    show_failures(shown["failures"])
+    if run["error"]:
+        out.print(Text.assemble(("error ", "red"), one_line(run["error"], 600)))
+    show_next(run["next_action"])
+
+
+def driver_line(driver: Mapping[str, Any]) -> str:
+    since = when(datetime.fromisoformat(driver["since"])) if driver["since"] else None
+    if driver["live"]:
+        return f"driven by {driver['pid']}@{one_line(driver['host'], 60)} since {since}"
+    how = {"killed": ", its process was killed", "failed": ", it failed"}.get(driver.get("outcome") or "", "")
+    return f"nobody drives it{f' since {since}' if since else ''}{how}"
+
+
+def _lines(shown: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    run, checkpoint = shown["run"], shown["checkpoint"]
+    if "batch_index" not in checkpoint:
+        yield "checkpoint", "its inputs are not frozen yet: ingest is next"
+        return
+    documents = run["documents"]
+    skipped = f", {documents['skipped']} skipped" if documents["skipped"] else ""
+    yield (
+        "batch_index",
+        f"{checkpoint['batch_index']} of {checkpoint['batch_total']} · documents {documents['total']}: "
+        f"{documents['done']} done, {documents['failed']} failed{skipped}",
+    )
+    yield "checkpoint", checkpoint_line(checkpoint)
+    yield "artifacts", artifacts_line(shown["artifacts"])
+    yield "calls", " · ".join(_tool(row) for row in shown["calls"]) or "none"
+    yield "resume", resume_line(shown["resume"], run)
+
+
+def checkpoint_line(checkpoint: Mapping[str, Any]) -> str:
+    if checkpoint["next"] is None:
+        return f"at {checkpoint['documents_closed']}: nothing is next, the run is at its end"
+    if checkpoint["next"] != "extract":
+        return f"at {checkpoint['documents_closed']}: {checkpoint['next']} is next"
+    if not checkpoint["next_batch_size"]:
+        return "at the last batch: score is next"
+    beyond = f", and {checkpoint['beyond_in_ledger']} beyond it" if checkpoint["beyond_in_ledger"] else ""
+    return (
+        f"at {checkpoint['documents_closed']}: process_batch_{checkpoint['batch_index'] + 1} is next, "
+        f"{checkpoint['next_batch_in_ledger']} of its {count(checkpoint['next_batch_size'], 'document')} "
+        f"are already in the ledger{beyond}"
+    )
+
+
+def artifacts_line(artifacts: Mapping[str, Any]) -> str:
+    verified, missing = list(artifacts["verified"]), artifacts["missing"]
+    batches = sorted(int(name.rpartition("_")[2]) for name in verified if name.startswith("findings_batch_"))
+    others = [name for name in verified if not name.startswith("findings_batch_")]
+    names = [f"findings_batch_{ranges(batches)}"] if batches else []
+    line = f"{', '.join(names + others)} present and verified" if names + others else "none yet"
+    return line + (f" · MISSING or changed: {', '.join(missing)}" if missing else "")
+
+
+def _tool(row: Mapping[str, Any]) -> str:
+    parts = [(row["reused"], "reused"), (row["failed"], "failed"), (row["running"], "running")]
+    said = [f"{value} {word}" for value, word in parts if value]
+    said += [count(row["lost"], "lost answer")] if row["lost"] else []
+    return f"{row['tool']} {row['calls']}" + (f" ({', '.join(said)})" if said else "")
+
+
+def resume_line(resume: Mapping[str, Any], run: Mapping[str, Any]) -> str:
+    left = resume["documents"]
+    if run["status"] in ("completed", "completed_with_failures"):
+        return "nothing is left to do"
+    parts = [f"{count(left, 'document')} to do"]
+    if left and resume["usd"]:
+        parts.append(money(Decimal(str(resume["usd"])), basis="estimated"))
+    if left and resume["seconds"] is not None:
+        parts.append(f"about {duration(resume['seconds'])}")
+    if not left and run["findings"]["to_review"]:
+        parts.append(f"{count(run['findings']['to_review'], 'finding')} to review")
+    return f"{', '.join(parts)}; nothing that is done is paid again"

@@ -1,0 +1,128 @@
+"""The note as data: sections of sentences, each of which says what kind it is and on which findings it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from nodes.domain.clauses import Finding
+
+SentenceKind = Literal["fact", "frame", "absence"]
+SectionKind = Literal["coverage", "risk", "supplier", "waiting", "rejected", "unlocated", "about"]
+Status = Literal["accepted", "passed", "waiting", "rejected", "unlocated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of plain text; whoever renders it escapes it and adds the marks of its findings."""
+
+    text: str
+    finding_ids: tuple[str, ...] = ()
+    """What it stands on; at least one for a fact."""
+    kind: SentenceKind = "frame"
+    """fact: states what documents say, and is checked. frame: counts and order, by code. absence: nothing was found."""
+    lead: str = ""
+    """A label before it, from the playbook or the text table, never from a document or a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    kind: SectionKind
+    title: str
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A sentence that was taken out, and why."""
+
+    text: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The risk of one supplier (or of a document that names none), as scored."""
+
+    name: str
+    risk: str
+    score: int
+    """0 to 100."""
+    reasons: tuple[str, ...] = ()
+    """The chain of reasons, in order."""
+    waiting: int = 0
+    """How many of the findings behind it nobody has reviewed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the analyst reads."""
+
+    title: str
+    language: str
+    """en or fr."""
+    sections: tuple[Section, ...]
+    findings: tuple[Finding, ...]
+    """Every finding of the run with its decision, most serious first: the evidence."""
+    standings: tuple[Standing, ...] = ()
+    titles: Mapping[str, str] | None = None
+    """Clause type → its name in the note's language."""
+    with_failures: bool = False
+    """Something was not read; the note opens with it."""
+    dropped: tuple[Dropped, ...] = ()
+
+    def clause_title(self, clause_type: str) -> str:
+        return (self.titles or {}).get(clause_type) or words_of(clause_type)
+
+    def section(self, kind: SectionKind) -> Section | None:
+        return next((section for section in self.sections if section.kind == kind), None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "titles": dict(self.titles or {})}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Note:
+        sections = tuple(
+            Section(
+                one["kind"],
+                one["title"],
+                tuple(Sentence(**{**said, "finding_ids": tuple(said["finding_ids"])}) for said in one["sentences"]),
+            )
+            for one in data["sections"]
+        )
+        return cls(
+            **{
+                **data,
+                "sections": sections,
+                "findings": tuple(Finding.from_json(one) for one in data["findings"]),
+                "standings": tuple(Standing(**{**one, "reasons": tuple(one["reasons"])}) for one in data["standings"]),
+                "dropped": tuple(Dropped(**one) for one in data["dropped"]),
+            }
+        )
+
+
+def words_of(clause_type: str) -> str:
+    """A clause type for which the playbook has no title: "Cap on liability" of cap_on_liability."""
+    words = clause_type.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def status_of(finding: Finding) -> Status:
+    """What the note may do with a finding: state it (accepted, passed) or only report that it is there.
+
+    passed: the playbook asks for no review of it. A quote that is not in the document is never stated, whoever
+    accepts it.
+    """
+    verdict = (finding.decision or {}).get("verdict")
+    if verdict == "reject":
+        return "rejected"
+    if finding.alignment == "not_found" or finding.page is None:
+        return "unlocated"
+    if verdict == "accept":
+        return "accepted"
+    return "waiting" if finding.needs_review else "passed"
+
+
+def is_stated(finding: Finding) -> bool:
+    return status_of(finding) in ("accepted", "passed")

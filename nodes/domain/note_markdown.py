@@ -1,0 +1,70 @@
+"""The note as Markdown: hostile text escaped, every mark a link to the evidence at the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from nodes.domain.clauses import Finding
+from nodes.domain.format import alignment_label, markdown, risk_label
+from nodes.domain.note import Note, Sentence, status_of
+from nodes.domain.note_texts import texts
+from nodes.domain.note_writer import decided, place
+
+
+def anchor(finding_id: str) -> str:
+    """The id under which a finding's evidence stands, in Markdown and HTML alike."""
+    return "f-" + re.sub(r"[^0-9A-Za-z-]", "", finding_id)
+
+
+def mark(finding_id: str) -> str:
+    """What a sentence shows for a finding: F:ab12cd34ef56."""
+    return "F:" + re.sub(r"[^0-9A-Za-z-]", "", finding_id)
+
+
+def decision_text(finding: Finding, language: str) -> str:
+    """What became of a finding, by whom, when and why, in one plain sentence part."""
+    table = texts(language)
+    status = status_of(finding)
+    text = table[f"status_{status}"]
+    if not finding.decision:
+        return text
+    reviewer, at, reason = decided(finding, language)
+    if status == "unlocated":
+        text += f"; {table['status_accepted']}"
+    text = table["by"].format(status=text, reviewer=reviewer, at=at)
+    return table["because"].format(decision=text, reason=reason) if reason else text
+
+
+def to_markdown(note: Note) -> str:
+    """The whole note; the evidence at the end has every finding with quote, place, alignment and decision."""
+    lines = [f"# {markdown(note.title)}", ""]
+    for section in note.sections:
+        if section.sentences:
+            lines += [f"## {markdown(section.title)}", "", *(_item(one) for one in section.sentences), ""]
+    if note.findings:
+        lines += [f"## {texts(note.language)['evidence']}", ""]
+        lines += [line for finding in note.findings for line in _evidence(note, finding)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _item(sentence: Sentence) -> str:
+    lead = f"**{markdown(sentence.lead)}**: " if sentence.lead else ""
+    marks = "".join(f" [{mark(one)}](#{anchor(one)})" for one in sentence.finding_ids)
+    return f"- {lead}{markdown(sentence.text)}{marks}"
+
+
+def _evidence(note: Note, finding: Finding) -> Iterable[str]:
+    table = texts(note.language)
+    risk = table["standing"].format(risk=risk_label(finding.risk, note.language), score=finding.score).rstrip(".")
+    yield f'### <a id="{anchor(finding.finding_id)}"></a>{mark(finding.finding_id)}'
+    yield ""
+    yield f"**{markdown(note.clause_title(finding.clause_type))}** · {markdown(place(finding, note.language))} · {risk}"
+    yield ""
+    yield f"> {markdown(finding.quote) or '…'}"
+    yield ""
+    yield f"- {alignment_label(finding.alignment, note.language)}"
+    yield f"- {table['decision']}: {markdown(decision_text(finding, note.language))}"
+    for reason in finding.reasons:
+        yield f"- {markdown(reason)}"
+    yield ""

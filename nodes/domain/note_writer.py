@@ -1,0 +1,272 @@
+"""Write the note from accepted findings: the local writer, verbatim by construction."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from nodes.domain.clauses import RISKS, Finding
+from nodes.domain.coverage import covered, pages_of
+from nodes.domain.format import clean, count, one_line, risk_label, when
+from nodes.domain.note import Note, Section, SectionKind, Sentence, Standing, is_stated, status_of, words_of
+from nodes.domain.note_texts import texts
+from nodes.domain.playbook import Playbook
+from nodes.domain.review import most_serious_first
+from nodes.domain.risk import AGREEMENT_TYPES
+from nodes.domain.run import DocumentResult
+
+QUOTE_LIMIT = 600
+"""Characters of a quote in a sentence; the evidence has all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteInput:
+    """Everything a note is written from."""
+
+    title: str
+    findings: Sequence[Finding]
+    """All of the run, scored, each with its decision."""
+    documents: Sequence[DocumentResult]
+    playbook: Playbook
+    standings: Sequence[Standing]
+    """As scored; a document that names no supplier stands under its own name."""
+    language: str = "en"
+    """en or fr."""
+    written: Mapping[str, Sequence[Sentence]] = field(default_factory=dict)
+    """Sentences of a model by supplier, put before our own; they are checked like all facts."""
+
+
+def write_note(given: NoteInput) -> Note:
+    """Write a note: coverage first, then risk, each supplier, what is not stated and why, and the counts.
+
+    Nothing in it depends on the time or on the order of the findings. Not checked yet: see note_check.verified.
+    """
+    return _Writer(given).note()
+
+
+class _Writer:
+    def __init__(self, given: NoteInput) -> None:
+        self.given = given
+        self.language = "fr" if given.language == "fr" else "en"
+        self.texts = texts(self.language)
+        self.findings = sorted(given.findings, key=most_serious_first)
+        self.titles = {
+            clause.type: _title(clause.title, clause.type, self.language) for clause in given.playbook.clauses
+        }
+        self.standings = sorted(given.standings, key=lambda one: (-_rank(one.risk), -one.score, one.name))
+        self.types: dict[str, set[str]] = defaultdict(set)
+        for finding in self.findings:
+            if status_of(finding) != "rejected":
+                self.types[finding.document].add(finding.clause_type)
+        self.names = {_spelling(one.name): one.name for one in self.standings}
+        self.group = {one.document: self.named(one.supplier or one.document) for one in given.documents}
+        # Suppliers of whom no document was read: their low score would say something that nobody knows.
+        self.unread = {*self.group.values()} - {
+            self.group[one.document] for one in given.documents if one.state == "done"
+        }
+        self.behind = self.by_group(finding for finding in self.findings if finding.score > 0)
+
+    def say(self, key: str, **values: object) -> str:
+        return self.texts[key].format(**values)
+
+    def count(self, number: int, noun: str) -> str:
+        return count(number, self.texts[noun], self.texts[noun + "s"], self.language)
+
+    def note(self) -> Note:
+        coverage, with_failures = covered(self.given.documents, self.say, self.count)
+        sections = [
+            Section("coverage", self.say("coverage"), coverage),
+            Section("risk", self.say("risk"), tuple(self.risks())),
+            *self.suppliers(),
+        ]
+        unstated: tuple[tuple[SectionKind, Callable[[Finding], Sentence]], ...] = (
+            ("waiting", self.waits),
+            ("rejected", self.is_rejected),
+            ("unlocated", self.is_lost),
+        )
+        for kind, sentence in unstated:
+            sentences = tuple(sentence(one) for one in self.findings if status_of(one) == kind)
+            if sentences:
+                sections.append(Section(kind, self.say(kind), sentences))
+        sections.append(Section("about", self.say("about"), tuple(self.about())))
+        read = tuple(
+            replace(one, waiting=self.unreviewed(one.name)) for one in self.standings if one.name not in self.unread
+        )
+        findings = tuple(self.findings)
+        return Note(self.given.title, self.language, tuple(sections), findings, read, self.titles, with_failures)
+
+    def risks(self) -> Iterable[Sentence]:
+        if not self.standings:
+            yield Sentence(self.say("no_standings"))
+        for one in self.standings:
+            grounds = [finding.finding_id for finding in self.behind[one.name] if is_stated(finding)]
+            lead = one_line(one.name, 120) or self.say("unnamed")
+            if one.name in self.unread:
+                yield Sentence(self.say("not_scored"), lead=lead)
+                continue
+            reasons = "; ".join(one_line(reason, 300).rstrip(".") for reason in one.reasons)
+            key = "standing_reasons" if reasons else "standing"
+            text = self.say(key, risk=risk_label(one.risk, self.language), score=one.score, reasons=reasons)
+            waiting = self.unreviewed(one.name)
+            if waiting:
+                text = f"{text} {self.say('standing_waiting', findings=self.count(waiting, 'finding'))}"
+            yield Sentence(text, tuple(grounds[:10]), lead=lead)
+
+    def unreviewed(self, name: str) -> int:
+        return sum(status_of(finding) == "waiting" for finding in self.behind[name])
+
+    def named(self, name: str) -> str:
+        """The one spelling under which a supplier stands."""
+        return self.names.setdefault(_spelling(name), name)
+
+    def by_group(self, findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+        groups: dict[str, list[Finding]] = defaultdict(list)
+        for finding in findings:
+            groups[self.group.get(finding.document) or self.named(finding.supplier or finding.document)].append(finding)
+        return groups
+
+    def suppliers(self) -> Iterable[Section]:
+        stated = self.by_group(finding for finding in self.findings if is_stated(finding))
+        documents: dict[str, list[DocumentResult]] = defaultdict(list)
+        for one in self.given.documents:
+            if one.state == "done":
+                documents[self.group[one.document]].append(one)
+        order = {one.name: place for place, one in enumerate(self.standings)}
+        written: dict[str, list[Sentence]] = defaultdict(list)
+        for name, sentences in self.given.written.items():
+            written[self.named(name)] += sentences
+        for name in sorted({*stated, *documents, *written}, key=lambda one: (order.get(one, len(order)), one)):
+            facts = [*written.get(name, ()), *(self.fact(one) for one in stated.get(name, ()))]
+            absences = list(self.absences(documents.get(name, [])))
+            if facts or absences:
+                none = [] if facts else [Sentence(self.say("nothing_stated"))]
+                yield Section("supplier", one_line(name, 120), tuple([*none, *facts, *absences]))
+
+    def fact(self, finding: Finding) -> Sentence:
+        text = self.say("stated", quote=self.quote(finding), place=self.place(finding), risk=self.risk(finding))
+        return Sentence(text, (finding.finding_id,), "fact", self.title(finding))
+
+    def absences(self, documents: Sequence[DocumentResult]) -> Iterable[Sentence]:
+        """What the agreements among these documents lack; of another document no clause is missed."""
+        agreements = [one for one in documents if len(self.types[one.document]) >= AGREEMENT_TYPES]
+        for clause in self.given.playbook.clauses:
+            if not (clause.required or clause.points_if_missing > 0):
+                continue
+            lacking = [one for one in agreements if clause.type not in self.types[one.document]]
+            elsewhere = [one.document for one in documents if clause.type in self.types[one.document]]
+            if lacking:
+                text = self.say(
+                    "absence_elsewhere" if elsewhere else "absence",
+                    clause=self.titles[clause.type],
+                    documents=self.listed([self.read_how_far(one) for one in lacking]),
+                    elsewhere=self.listed([one_line(name, 120) for name in elsewhere]),
+                )
+                yield Sentence(text, kind="absence")
+        others = [self.read_how_far(one) for one in documents if one not in agreements]
+        if others:
+            yield Sentence(self.say("few", documents=self.listed(others), types=AGREEMENT_TYPES), kind="absence")
+
+    def read_how_far(self, document: DocumentResult) -> str:
+        read, total = pages_of(document)
+        key = "absence_partly" if read < total or not total else "absence_page" if total == 1 else "absence_pages"
+        return self.say(key, document=one_line(document.document, 120), read=read, count=total)
+
+    def listed(self, parts: Sequence[str]) -> str:
+        return self.texts["and"].join([*(["; ".join(parts[:-1])] if parts[:-1] else []), *parts[-1:]])
+
+    def waits(self, finding: Finding) -> Sentence:
+        reason = one_line(finding.review_reason, 300) or self.say("waiting_default")
+        text = self.say(
+            "waiting_one", quote=self.quote(finding), place=self.place(finding), risk=self.risk(finding), reason=reason
+        )
+        return Sentence(text, (finding.finding_id,), lead=self.title(finding))
+
+    def is_rejected(self, finding: Finding) -> Sentence:
+        reviewer, at, reason = decided(finding, self.language)
+        text = self.say(
+            "rejected_one",
+            quote=self.quote(finding),
+            place=self.place(finding),
+            reviewer=reviewer,
+            at=at,
+            reason=reason or self.say("no_reason"),
+        )
+        return Sentence(text, (finding.finding_id,), lead=self.title(finding))
+
+    def is_lost(self, finding: Finding) -> Sentence:
+        reviewer, _, _ = decided(finding, self.language)
+        accepted = self.say("unlocated_accepted", reviewer=reviewer) if finding.decision else ""
+        text = self.say(
+            "unlocated_one", quote=self.quote(finding), document=one_line(finding.document, 120), accepted=accepted
+        )
+        return Sentence(text, (finding.finding_id,), lead=self.title(finding))
+
+    def about(self) -> Iterable[Sentence]:
+        counts: dict[str, int] = dict.fromkeys(("accepted", "passed", "waiting", "rejected", "unlocated"), 0)
+        for finding in self.findings:
+            counts[status_of(finding)] += 1
+        yield Sentence(self.say("about_findings", findings=self.count(len(self.findings), "finding"), **counts))
+        yield Sentence(self.say("about_check"))
+
+    def quote(self, finding: Finding) -> str:
+        return self.say("quote", quote=one_line(finding.quote, QUOTE_LIMIT))
+
+    def place(self, finding: Finding) -> str:
+        return place(finding, self.language)
+
+    def risk(self, finding: Finding) -> str:
+        return risk_label(finding.risk, self.language)
+
+    def title(self, finding: Finding) -> str:
+        return self.titles.get(finding.clause_type) or one_line(words_of(finding.clause_type), 80)
+
+
+def with_dropped(note: Note) -> Note:
+    """Add the count of dropped sentences to the note's last section; nothing when none was dropped."""
+    if not note.dropped:
+        return note
+    table = texts(note.language)
+    dropped = count(len(note.dropped), table["sentence"], table["sentences"], note.language)
+    said = Sentence(table["about_dropped"].format(sentences=dropped))
+    sections = [replace(one, sentences=(*one.sentences, said)) if one.kind == "about" else one for one in note.sections]
+    return replace(note, sections=tuple(sections))
+
+
+def place(finding: Finding, language: str) -> str:
+    """Document and page in words: "master.pdf, page 3", "master.pdf, pages 3–4"."""
+    document = one_line(finding.document, 120)
+    if finding.page is None:
+        return texts(language)["place_none"].format(document=document)
+    last = finding.page_end
+    if last and last > finding.page:
+        return texts(language)["place_pages"].format(document=document, first=finding.page, last=last)
+    return texts(language)["place"].format(document=document, page=finding.page)
+
+
+def decided(finding: Finding, language: str) -> tuple[str, str, str]:
+    """(reviewer, " on 2026-11-29 03:12 UTC" or "", reason) of a finding's decision, clean and on one line each."""
+    decision: Mapping[str, Any] = finding.decision or {}
+    at = decision.get("at")
+    try:
+        moment = at if isinstance(at, datetime) else datetime.fromisoformat(str(at))
+        shown = texts(language)["rejected_at"].format(at=when(moment))
+    except ValueError:
+        shown = ""
+    return one_line(str(decision.get("reviewer") or ""), 200), shown, one_line(str(decision.get("reason") or ""), 1000)
+
+
+def _title(titles: Mapping[Any, str], clause_type: str, language: str) -> str:
+    title = titles.get(language) or titles.get("en") or next(iter(titles.values()), "")
+    return clean(title).strip() or words_of(clause_type)
+
+
+def _spelling(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.casefold()) or name
+
+
+def _rank(risk: str) -> int:
+    return RISKS.index(risk) if risk in RISKS else -1

@@ -1,0 +1,226 @@
+"""Which parts of a document a model reads: the neighbourhoods of what the local rules saw, and the opening.
+
+A model reads a fraction of a contract. Passages are exact slices of the document's text, in its order and without
+overlap; a prompt shows them numbered from 1, and code, never the model, says where a quote stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from nodes.domain.clauses import Candidate
+from nodes.domain.documents import PAGE_BREAK, DocumentText
+
+SHORT_CHARS = 6_000
+"""A document up to this length is read whole: choosing would save less than it can lose."""
+
+HEAD_CHARS = 1_500
+"""The opening that is always read: it names the parties and the date."""
+
+BLOCK_CHARS = 1_000
+"""A paragraph longer than this is taken in parts: some readers give a whole page as one paragraph."""
+
+MARGIN_CHARS = 300
+"""A neighbourhood reaches at least this far beyond a candidate, so that a short heading is no neighbour alone."""
+
+SMALLEST_CHARS = 400
+"""A passage that is not split any further."""
+
+_GAP = re.compile(rf"\n[ \t]*(?:\n\s*)+|{PAGE_BREAK}\s*")
+_ENDS = (re.compile(r"\n"), re.compile(r"(?<=[.;:!?])\s+"), re.compile(r"\s+"))
+_TAG = re.compile(r"<(?=\s*/?\s*passage\b)", re.I)
+_UNSENDABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A slice of a document's text."""
+
+    start: int
+    end: int
+    """Half-open."""
+    page: int
+    """1-based page of the first character; shown to the model, never taken from it."""
+
+    @property
+    def chars(self) -> int:
+        return self.end - self.start
+
+
+def choose(text: DocumentText, candidates: Sequence[Candidate], budget_chars: int) -> list[Passage]:
+    """What a model should read of this document, at most `budget_chars` of it unless it is short.
+
+    The opening comes first, then the paragraph of the best candidate of each clause type with its neighbours,
+    then those of the other candidates, as long as the budget allows. Without candidates: the opening, the end and
+    evenly spread paragraphs between them.
+    """
+    size = len(text.text)
+    places = [place for candidate in _by_worth(candidates) if (place := _place(text.text, candidate)) is not None]
+    if size <= SHORT_CHARS or (not places and size <= budget_chars):
+        return _passages(text, [(0, size)])
+    blocks = _blocks(text.text)
+    if not blocks:
+        return []
+    starts = [start for start, _ in blocks]
+    wanted = [_grown(blocks, 0, 0, 0, HEAD_CHARS)]
+    for start, end in places:
+        first = max(bisect_right(starts, start) - 1, 0)
+        last = max(bisect_right(starts, max(end - 1, start)) - 1, first)
+        wanted.append(_grown(blocks, first, last, MARGIN_CHARS, MARGIN_CHARS))
+    if not places:
+        wanted += _spread(blocks, budget_chars)
+    kept: list[tuple[int, int]] = []
+    for span in wanted:
+        grown = _merged([*kept, span])
+        if sum(end - start for start, end in grown) <= budget_chars:
+            kept = grown
+    return _passages(text, kept)
+
+
+def chunks(text: DocumentText, passages: Sequence[Passage], chunk_chars: int) -> list[list[Passage]]:
+    """Group passages in order so that none of the groups is longer than `chunk_chars`; longer passages are split."""
+    limit = max(chunk_chars, 1)
+    groups: list[list[Passage]] = []
+    room = 0
+    for passage in passages:
+        for part in _parts(text, passage, limit):
+            if part.chars > room:
+                groups.append([])
+                room = limit
+            groups[-1].append(part)
+            room -= part.chars
+    return groups
+
+
+def halve(text: DocumentText, chunk: Sequence[Passage]) -> list[list[Passage]]:
+    """Two chunks that together hold this one, about equal in length; [] when it cannot be made smaller."""
+    if len(chunk) == 1:
+        passage = chunk[0]
+        if passage.chars < 2 * SMALLEST_CHARS:
+            return []
+        middle = _border(text.text, passage.start, passage.end, passage.start + passage.chars // 2)
+        return [[part] for part in _passages(text, [(passage.start, middle), (middle, passage.end)])]
+    if not chunk:
+        return []
+    total = sum(passage.chars for passage in chunk)
+    before = list(accumulate(passage.chars for passage in chunk))
+    cut = min(range(1, len(chunk)), key=lambda index: abs(2 * before[index - 1] - total))
+    return [list(chunk[:cut]), list(chunk[cut:])]
+
+
+def render(text: DocumentText, passages: Iterable[Passage]) -> str:
+    """The passages as a prompt shows them: numbered blocks, nothing in them able to end a block."""
+    blocks = (
+        f'<passage id="{number}" page="{passage.page}">\n{shown(text, passage)}\n</passage>'
+        for number, passage in enumerate(passages, start=1)
+    )
+    return "\n".join(blocks)
+
+
+def shown(text: DocumentText, passage: Passage) -> str:
+    """The text of a passage as a model sees it."""
+    plain = text.text[passage.start : passage.end].replace(PAGE_BREAK, "\n")
+    return _TAG.sub("‹", _UNSENDABLE.sub(" ", plain))
+
+
+def fingerprint(text: DocumentText, passage: Passage) -> str:
+    """sha256 of what a model sees of a passage."""
+    return hashlib.sha256(f"{passage.page}\n{shown(text, passage)}".encode()).hexdigest()
+
+
+def _by_worth(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best candidate of each clause type first, then the others; the surest first in both."""
+    ranked = sorted(candidates, key=lambda candidate: -candidate.confidence)
+    seen: set[str] = set()
+    best: list[Candidate] = []
+    others: list[Candidate] = []
+    for candidate in ranked:
+        (others if candidate.clause_type in seen else best).append(candidate)
+        seen.add(candidate.clause_type)
+    return best + others
+
+
+def _place(text: str, candidate: Candidate) -> tuple[int, int] | None:
+    start = candidate.start
+    if start is None or not 0 <= start < len(text):
+        start = text.find(candidate.quote) if candidate.quote else -1
+    return None if start < 0 else (start, min(start + max(len(candidate.quote), 1), len(text)))
+
+
+def _blocks(text: str) -> list[tuple[int, int]]:
+    """Paragraphs as (start, end), none longer than BLOCK_CHARS, blank ones left out."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for end, after in [*((gap.start(), gap.end()) for gap in _GAP.finditer(text)), (len(text), len(text))]:
+        found += [(s, e) for s, e in _cut(text, start, end, BLOCK_CHARS) if text[s:e].strip()]
+        start = after
+    return found
+
+
+def _cut(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
+    """[start, end) in pieces of at most `limit`, cut at the best border before each limit."""
+    pieces = []
+    while end - start > limit:
+        middle = _border(text, start, start + limit, start + limit)
+        pieces.append((start, middle))
+        start = middle
+    return [*pieces, (start, end)] if end > start else pieces
+
+
+def _border(text: str, start: int, end: int, near: int) -> int:
+    """The end of a line, else of a sentence, else of a word, that is nearest to `near`; `near` itself if none is."""
+    reach = max((end - start) // 3, 1)
+    low, high = max(start + 1, near - reach), min(end, near + reach)
+    for pattern in _ENDS:
+        ends = [found.end() for found in pattern.finditer(text, low, high) if low <= found.end() <= high]
+        if ends:
+            return min(ends, key=lambda place: abs(place - near))
+    return min(max(near, start + 1), end)
+
+
+def _grown(blocks: Sequence[tuple[int, int]], first: int, last: int, before: int, after: int) -> tuple[int, int]:
+    """From block `first` to block `last`, and whole blocks around until the margins are reached."""
+    start, end = blocks[first][0], blocks[last][1]
+    low, high = start - before, (end if before else start) + after
+    while first > 0 and blocks[first][0] > low:
+        first -= 1
+    while last < len(blocks) - 1 and blocks[last][1] < high:
+        last += 1
+    return blocks[first][0], blocks[last][1]
+
+
+def _spread(blocks: Sequence[tuple[int, int]], budget_chars: int) -> list[tuple[int, int]]:
+    """The last block, then blocks at even distances, about as many as the budget holds."""
+    mean = sum(end - start for start, end in blocks) / len(blocks)
+    count = max(int(budget_chars / max(mean, 1.0)), 1)
+    step = max(len(blocks) / count, 1.0)
+    evenly = [blocks[int(index * step)] for index in range(count) if int(index * step) < len(blocks)]
+    return [blocks[-1], *evenly]
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sorted, and joined where they overlap or touch."""
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1] + 2:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out
+
+
+def _parts(text: DocumentText, passage: Passage, limit: int) -> list[Passage]:
+    return _passages(text, _cut(text.text, passage.start, passage.end, limit))
+
+
+def _passages(text: DocumentText, spans: Iterable[tuple[int, int]]) -> list[Passage]:
+    return [
+        Passage(start, end, text.page_at(start).number if text.pages else 1)
+        for start, end in spans
+        if text.text[start:end].strip()
+    ]

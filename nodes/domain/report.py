@@ -1,0 +1,148 @@
+"""The note as one HTML file: opens offline, asks nothing of a network, every claim linked to its evidence and back."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from nodes.domain.clauses import RISKS, Finding
+from nodes.domain.format import alignment_label, clean, count, number, one_line, risk_label, when
+from nodes.domain.note import Note, Section, Sentence, is_stated, status_of
+from nodes.domain.note_markdown import anchor, decision_text, mark
+from nodes.domain.note_texts import texts
+from nodes.domain.note_writer import place
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFacts:
+    """What the report says about the run beside its note; what is not known is left out of the page."""
+
+    run: str = ""
+    """Name and id, as people know the run."""
+    documents: tuple[int, int] | None = None
+    """(read, all)."""
+    pages: tuple[int, int] | None = None
+    """(read, all)."""
+    cost: str = ""
+    """As nodes.domain.format.money shows it."""
+    engine: str = ""
+    made_at: datetime | None = None
+    """Aware; another time gives another file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A link from a sentence to its evidence."""
+
+    text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A sentence as the page shows it."""
+
+    id: str
+    sentence: Sentence
+    marks: tuple[_Mark, ...]
+
+
+def render_report(note: Note, facts: ReportFacts | None = None) -> str:
+    """Render the page; the same note and facts give the same bytes. Text of documents is cleaned and escaped."""
+    table = texts(note.language)
+    sections = [(f"part-{place}", section, _said(place, section)) for place, section in enumerate(note.sections)]
+    cited: dict[str, list[str]] = defaultdict(list)
+    for _, _, sentences in sections:
+        for one in sentences:
+            for finding_id in one.sentence.finding_ids:
+                cited[finding_id].append(one.id)
+    page = _environment().get_template("report.html")
+    return page.render(
+        note=note,
+        t=table,
+        facts=facts or ReportFacts(),
+        coverage=next((said for _, one, said in sections if one.kind == "coverage"), ()),
+        risks=next((said for _, one, said in sections if one.kind == "risk"), ()),
+        standings={one_line(one.name, 120): one for one in note.standings},
+        sections=[(at, one, said) for at, one, said in sections if one.kind not in ("coverage", "risk") and said],
+        evidence=[_evidence(note, finding, cited[finding.finding_id]) for finding in note.findings],
+        by_risk=_by_risk(note),
+        risk_choices=[(risk, risk_label(risk, note.language)) for risk in reversed(RISKS)],
+    )
+
+
+def _said(place: int, section: Section) -> tuple[_Said, ...]:
+    return tuple(
+        _Said(
+            f"s-{place}-{index}",
+            sentence,
+            tuple(_Mark(mark(one), f"#{anchor(one)}") for one in sentence.finding_ids),
+        )
+        for index, sentence in enumerate(section.sentences)
+    )
+
+
+def _by_risk(note: Note) -> list[tuple[str, str, int]]:
+    """Risk, its label and how many findings have it; rejected ones do not count."""
+    counting = [finding.risk for finding in note.findings if status_of(finding) != "rejected"]
+    return [(risk, risk_label(risk, note.language), counting.count(risk)) for risk in reversed(RISKS)]
+
+
+def _evidence(note: Note, finding: Finding, cited: Iterable[str]) -> dict[str, Any]:
+    language = note.language
+    return {
+        "id": anchor(finding.finding_id),
+        "mark": mark(finding.finding_id),
+        "title": note.clause_title(finding.clause_type),
+        "supplier": one_line(finding.supplier, 120),
+        "place": place(finding, language),
+        "quote": finding.quote,
+        "risk": finding.risk if finding.risk in RISKS else "low",
+        "risk_label": risk_label(finding.risk, language),
+        "score": finding.score,
+        "status": status_of(finding),
+        "stated": is_stated(finding),
+        "status_label": texts(language)[f"status_{status_of(finding)}"],
+        "alignment": alignment_label(finding.alignment, language),
+        "reasons": finding.reasons,
+        "decision": decision_text(finding, language),
+        "confidence": f"{finding.confidence:.0%}" if 0 <= finding.confidence <= 1 else "",
+        "source": one_line(finding.source, 80),
+        "cited": list(cited),
+    }
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("nodes.domain", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_clean,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["csp"] = _csp
+    environment.filters["risk_label"] = risk_label
+    environment.filters["when"] = when
+    environment.filters["number"] = number
+    environment.filters["count"] = count
+    return environment
+
+
+def _clean(value: object) -> object:
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _csp(text: str) -> str:
+    """The hash under which a browser lets this inline text run, and no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,131 @@
+"""The review packet that a person sees, and what their decisions add up to.
+
+A packet is JSON-plain and has no clock in it, so the same findings give the same bytes and the same sha256; that sha256
+is what a decision names. `nodes.domain.gate` shows a packet, `nodes.domain.reply` reads the answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from nodes.domain.clauses import RISKS, Finding
+from nodes.domain.playbook import Playbook
+
+Verdict = Literal["accept", "reject"]
+
+PACKET_FORMAT = 1
+"""Raised when a packet's keys change meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided on one finding, seeing one packet."""
+
+    finding_id: str
+    verdict: Verdict
+    reviewer: str
+    reason: str
+    packet: str
+    """sha256 of the review packet that the person saw."""
+    at: datetime
+    """Aware, UTC."""
+    surface: str = "api"
+    """Where it was made: cli, api, studio."""
+
+
+def most_serious_first(finding: Finding) -> tuple[int, int, str, int, str]:
+    """Sort key: risk, score, then document and page, so that the order never depends on the order of reading."""
+    risk = RISKS.index(finding.risk) if finding.risk in RISKS else 0
+    return (-risk, -finding.score, finding.document, finding.page or 0, finding.finding_id)
+
+
+def acceptable_by_one(findings: Iterable[Finding], playbook: Playbook) -> tuple[str, ...]:
+    """Ids of the findings that "accept all" covers: those whose risk the playbook lets one person accept at once."""
+    risks = frozenset(playbook.review.one_person_may_accept)
+    return tuple(finding.finding_id for finding in findings if finding.risk in risks)
+
+
+def packet(
+    run_id: str, playbook: Playbook, round_number: int, findings: Iterable[Finding], decisions: Iterable[Decision] = ()
+) -> dict[str, Any]:
+    """Freeze what a person has to look at.
+
+    Of all findings of a run, those that need review and are not decided yet, most serious first. Keys: format, run_id,
+    playbook {name, version, sha256, title}, round, findings (as Finding.to_json, without their decision), counts
+    {to_review, by_risk, by_alignment}, one_person {risks, finding_ids}, decided (finding id → verdict, by `decisions`
+    or by the finding itself; a reply may decide them anew).
+    """
+    ordered = sorted(findings, key=most_serious_first)
+    verdicts = {one.finding_id: str(one.decision["verdict"]) for one in ordered if one.decision}
+    verdicts.update({finding_id: decision.verdict for finding_id, decision in latest(decisions).items()})
+    waiting = [finding for finding in ordered if finding.needs_review and finding.finding_id not in verdicts]
+    by_risk = Counter(finding.risk for finding in waiting)
+    plain = {
+        "format": PACKET_FORMAT,
+        "run_id": run_id,
+        "playbook": {
+            "name": playbook.name,
+            "version": playbook.version,
+            "sha256": playbook.sha256,
+            "title": playbook.title,
+        },
+        "round": round_number,
+        "findings": [_finding_json(finding) for finding in waiting],
+        "counts": {
+            "to_review": len(waiting),
+            "by_risk": {risk: by_risk[risk] for risk in RISKS},
+            "by_alignment": dict(Counter(finding.alignment for finding in waiting)),
+        },
+        "one_person": {
+            "risks": list(playbook.review.one_person_may_accept),
+            "finding_ids": list(acceptable_by_one(waiting, playbook)),
+        },
+        "decided": {one.finding_id: verdicts[one.finding_id] for one in ordered if one.finding_id in verdicts},
+    }
+    parsed: dict[str, Any] = json.loads(to_bytes(plain))
+    return parsed
+
+
+def _finding_json(finding: Finding) -> dict[str, Any]:
+    data = finding.to_json()
+    del data["decision"]
+    # An engine's answer may hold NaN, which no JSON reader but Python's accepts.
+    data["confidence"] = finding.confidence if math.isfinite(finding.confidence) else 0.0
+    return data
+
+
+def to_bytes(packet: Mapping[str, Any]) -> bytes:
+    """The canonical bytes of a packet: sorted keys, no spaces, ASCII (so that even a lone surrogate has bytes)."""
+    return json.dumps(packet, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def sha256_of(packet: Mapping[str, Any]) -> str:
+    """What decisions name: the sha256 of the canonical bytes."""
+    return hashlib.sha256(to_bytes(packet)).hexdigest()
+
+
+def latest(decisions: Iterable[Decision]) -> dict[str, Decision]:
+    """The decision that holds on each finding: the last one in the order given (the ledger's, oldest first)."""
+    return {decision.finding_id: decision for decision in decisions}
+
+
+def undecided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> tuple[str, ...]:
+    """Ids of the packet's findings that nobody has decided on, in the packet's order."""
+    decided = latest(decisions)
+    return tuple(one["finding_id"] for one in packet["findings"] if one["finding_id"] not in decided)
+
+
+def changes_scores(new: Iterable[Decision], earlier: Iterable[Decision] = ()) -> bool:
+    """Whether `new` rejects a finding that counted, or takes back a rejection: only then do scores move."""
+    before = latest(earlier)
+    return any(
+        (decision.verdict == "reject") != (finding_id in before and before[finding_id].verdict == "reject")
+        for finding_id, decision in latest(new).items()
+    )

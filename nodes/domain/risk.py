@@ -1,0 +1,226 @@
+"""Scores findings, documents and suppliers by the rules of a playbook: same input, same score, with its reasons."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from nodes.domain.clauses import RISKS, Finding, Risk
+from nodes.domain.playbook import Clause, Playbook, Thresholds
+from nodes.domain.run import DocumentResult
+
+AGREEMENT_TYPES = 3
+"""A document with so many clause types is an agreement; only of one is a clause missed."""
+OTHERS_DIVISOR = 4
+"""Beside the gravest item, all others together count for one part in so many."""
+_LAST = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """Risk of a document or a supplier."""
+
+    risk: Risk
+    score: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Everything that score knows; equal for equal input in whatever order."""
+
+    findings: tuple[Finding, ...]
+    """By document, page, place and type, each with risk, score, reasons, needs_review and review_reason."""
+    documents: Mapping[str, Rating]
+    """By document, in the order of the run."""
+    suppliers: Mapping[str, Rating]
+    """By supplier; a document whose supplier could not be told stands under its own name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One thing that counts for a document: a clause type that is there, or one that is not."""
+
+    clause_type: str
+    score: int
+    reason: str
+    missing: bool = False
+
+
+def score(findings: Sequence[Finding], documents: Sequence[DocumentResult], playbook: Playbook) -> Scored:
+    """Score all findings of a run.
+
+    A rejected finding counts for nothing. One that could not be located counts for its document only once it is
+    accepted; until then its clause is held neither present nor missing. A document that failed misses nothing.
+    """
+    order = {result.document: result.ordinal for result in documents}
+    rated = sorted((_rated(finding, playbook) for finding in findings), key=lambda finding: _place(finding, order))
+    by_document: dict[str, list[Finding]] = defaultdict(list)
+    for finding in rated:
+        by_document[finding.document].append(finding)
+    results = sorted(documents, key=lambda result: result.ordinal)
+    items = {result.document: _items(result, by_document[result.document], playbook) for result in results}
+    ratings = {document: _rating(found, playbook.thresholds) for document, found in items.items()}
+    return Scored(tuple(rated), ratings, _suppliers(results, items, by_document, playbook))
+
+
+def _place(finding: Finding, order: Mapping[str, int]) -> tuple[int, str, int, int, str, str]:
+    offset = finding.spans[0][0] if finding.spans else _LAST
+    page = finding.page if finding.page is not None else _LAST
+    return order.get(finding.document, _LAST), finding.document, page, offset, finding.clause_type, finding.finding_id
+
+
+def _rated(finding: Finding, playbook: Playbook) -> Finding:
+    clause = playbook.clause(finding.clause_type)
+    points, reasons = _points(finding.quote, clause) if clause else (0, ())
+    total = _bounded(points)
+    if _verdict(finding) == "reject":
+        return replace(
+            finding, risk="low", score=0, reasons=(*reasons, "rejected by a reviewer: does not count"),
+            needs_review=False, review_reason="",
+        )  # fmt: skip
+    risk = risk_of(total, playbook.thresholds)
+    why = _review_reason(finding, risk, playbook)
+    return replace(finding, risk=risk, score=total, reasons=reasons, needs_review=bool(why), review_reason=why)
+
+
+def _points(quote: str, clause: Clause) -> tuple[int, tuple[str, ...]]:
+    """Points of a clause with this quote, and their chain of reasons; zero points give no reason."""
+    points, reasons = clause.points, []
+    if clause.points:
+        reasons.append(_reason(clause.points, clause.reason or f"{clause.type} is present"))
+    plain = " ".join(quote.split()).replace("’", "'")
+    for modifier in clause.modifiers:
+        if _compiled(modifier.pattern).search(plain):
+            points += modifier.points
+            reasons.append(_reason(modifier.points, modifier.reason))
+    return points, tuple(reasons)
+
+
+def _reason(points: int, text: str) -> str:
+    return f"{points:+d} {text}"
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _bounded(points: int) -> int:
+    return max(0, min(100, points))
+
+
+def risk_of(points: int, thresholds: Thresholds) -> Risk:
+    """What a score is called."""
+    if points >= thresholds.critical:
+        return "critical"
+    if points >= thresholds.high:
+        return "high"
+    return "medium" if points >= thresholds.medium else "low"
+
+
+def _verdict(finding: Finding) -> str:
+    return str(finding.decision.get("verdict", "")) if finding.decision else ""
+
+
+def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
+    """Why a person must look at an undecided finding; "" when nobody must."""
+    if _verdict(finding):
+        return ""
+    review, reasons = playbook.review, []
+    if finding.alignment in review.alignments:
+        reasons.append(f"quote {finding.alignment.replace('_', ' ')} in the document")
+    if finding.confidence < review.below_confidence:
+        reasons.append(f"confidence {finding.confidence:.2f} is below {review.below_confidence:.2f}")
+    if review.from_risk != "none" and RISKS.index(risk) >= RISKS.index(review.from_risk):
+        reasons.append(f"risk is {risk}")
+    return "; ".join(reasons)
+
+
+def _counts(finding: Finding) -> bool:
+    verdict = _verdict(finding)
+    return verdict == "accept" or (verdict != "reject" and finding.alignment != "not_found")
+
+
+def _open(finding: Finding) -> bool:
+    return not _verdict(finding) and finding.alignment == "not_found"
+
+
+def _items(result: DocumentResult, findings: Sequence[Finding], playbook: Playbook) -> list[_Item]:
+    """The gravest finding of each type, and the clauses that an agreement lacks."""
+    best: dict[str, Finding] = {}
+    for finding in findings:
+        if _counts(finding) and finding.score > best.get(finding.clause_type, finding.with_(score=-1)).score:
+            best[finding.clause_type] = finding
+    items = [_Item(name, finding.score, _said(finding, playbook)) for name, finding in best.items()]
+    if result.state == "done" and len(best) >= AGREEMENT_TYPES:
+        undecided = {finding.clause_type for finding in findings if _open(finding)}
+        items += _missing(set(best) | undecided, playbook)
+    return items
+
+
+def _missing(present: set[str], playbook: Playbook) -> list[_Item]:
+    return [
+        _Item(
+            clause.type,
+            _bounded(clause.points_if_missing),
+            f"{_title(clause)}: {clause.missing_reason or 'missing'}",
+            missing=True,
+        )
+        for clause in playbook.clauses
+        if clause.type not in present and (clause.points_if_missing or clause.required)
+    ]
+
+
+def _said(finding: Finding, playbook: Playbook) -> str:
+    clause = playbook.clause(finding.clause_type)
+    title = _title(clause) if clause else finding.clause_type
+    page = f", page {finding.page}" if finding.page else ""
+    return f"{title}{page}: {'; '.join(finding.reasons) or 'present'}"
+
+
+def _title(clause: Clause) -> str:
+    return clause.title.get("en") or clause.type
+
+
+def _rating(items: Iterable[_Item], thresholds: Thresholds) -> Rating:
+    """The gravest item in full and a share of the others, gravest first."""
+    ranked = sorted(items, key=lambda item: (-item.score, item.clause_type, item.reason))
+    if not ranked:
+        return Rating("low", 0, ())
+    total = _bounded(ranked[0].score + sum(item.score for item in ranked[1:]) // OTHERS_DIVISOR)
+    reasons = tuple(f"{item.score} {item.reason}" for item in ranked if item.score or item.missing)
+    return Rating(risk_of(total, thresholds), total, reasons)
+
+
+def _suppliers(
+    results: Sequence[DocumentResult],
+    items: Mapping[str, list[_Item]],
+    findings: Mapping[str, list[Finding]],
+    playbook: Playbook,
+) -> dict[str, Rating]:
+    """Over all documents of a supplier: a clause is missing only when none of them has it."""
+    groups: dict[str, list[DocumentResult]] = defaultdict(list)
+    for result in results:
+        groups[_key(result)].append(result)
+    ratings = {}
+    for group in groups.values():
+        present = {item.clause_type for result in group for item in items[result.document] if not item.missing}
+        present |= {finding.clause_type for result in group for finding in findings[result.document] if _open(finding)}
+        gravest: dict[str, _Item] = {}
+        for item in (item for result in group for item in items[result.document]):
+            if item.missing and item.clause_type in present:
+                continue
+            if item.clause_type not in gravest or item.score > gravest[item.clause_type].score:
+                gravest[item.clause_type] = item
+        ratings[group[0].supplier or group[0].document] = _rating(gravest.values(), playbook.thresholds)
+    return ratings
+
+
+def _key(result: DocumentResult) -> str:
+    """Spellings of one supplier fall together; documents of unknown suppliers do not."""
+    name = re.sub(r"[\W_]+", "", result.supplier.casefold())
+    return f"supplier {name}" if name else f"document {result.document}"

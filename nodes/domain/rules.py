@@ -1,0 +1,220 @@
+"""Clause rules: what a clause of each type is recognised by. The rules are data, in nodes/playbooks/rules."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import resources
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from nodes.domain.clauses import Candidate
+from nodes.domain.documents import DocumentText
+from nodes.domain.errors import MissingPart
+from nodes.domain.folding import simplify
+from nodes.domain.sentences import Sentence, sentences
+
+LANGUAGES = ("en", "fr")
+_FOLDER = "rules"
+SHORTEST = 25
+"""Characters; what is shorter is a title."""
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from error
+    if pattern != pattern.lower() and not re.search(r"\\[A-Z]", pattern):
+        raise ValueError("patterns are matched against lower-case text")
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+
+
+class Sign(_Part):
+    """A pattern and how sure it makes us."""
+
+    pattern: Pattern
+    confidence: float = Field(ge=0, le=1)
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+
+class Rule(_Part):
+    """What one clause type is recognised by, in one language.
+
+    Patterns are searched in a sentence without accents, in lower case, with plain quotation marks and single spaces.
+    """
+
+    type: str
+    keywords: tuple[str, ...] = Field(min_length=1, description="One of them must be there; saves time.")
+    strong: tuple[Sign, ...] = Field(default=(), description="Enough by itself.")
+    weak: tuple[Sign, ...] = Field(
+        default=(), description="Enough under a heading of this type or beside a strong one."
+    )
+    negative: tuple[Pattern, ...] = Field(default=(), description="Whatever else is there, it is not this clause.")
+    headings: tuple[Pattern, ...] = Field(default=(), description="Headings under which a weak sign is enough.")
+    continues: tuple[Pattern, ...] = Field(default=(), description="Beginnings of a sentence that goes on with it.")
+    limit: int = Field(default=6, ge=1, description="At most so many candidates a document, the surest.")
+
+    @cached_property
+    def not_this(self) -> re.Pattern[str] | None:
+        return _any(self.negative)
+
+    @cached_property
+    def title(self) -> re.Pattern[str] | None:
+        return _any(self.headings)
+
+    @cached_property
+    def goes_on(self) -> re.Pattern[str] | None:
+        return _any(self.continues)
+
+
+class RuleFile(_Part):
+    """The rules of one language."""
+
+    version: int = Field(ge=1)
+    language: str
+    rule: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A sentence as the rules read it."""
+
+    sentence: Sentence
+    plain: str
+    heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    index: int
+    confidence: float
+
+
+def _any(patterns: Sequence[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
+
+
+@lru_cache(maxsize=1)
+def load_rules() -> dict[str, RuleFile]:
+    """The rule files by language.
+
+    Raises MissingPart when a file is absent or says something that a rule file cannot say.
+    """
+    files = {}
+    for language in LANGUAGES:
+        try:
+            files[language] = RuleFile.model_validate(tomllib.loads(_bytes(language).decode()))
+        except (tomllib.TOMLDecodeError, ValidationError) as error:
+            raise MissingPart(f"The clause rules {language}.toml cannot be read: {error}.") from error
+    return files
+
+
+@lru_cache(maxsize=1)
+def rules_sha256() -> str:
+    """Of all rule files: another hash, other answers."""
+    digest = hashlib.sha256()
+    for language in LANGUAGES:
+        digest.update(_bytes(language))
+    return digest.hexdigest()
+
+
+def _bytes(language: str) -> bytes:
+    path = resources.files("nodes.playbooks").joinpath(_FOLDER, f"{language}.toml")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise MissingPart(f"The clause rules {language}.toml are not installed: {error}.") from error
+
+
+def find(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
+    """Clauses of these types, quotes verbatim, in the order of the document.
+
+    Where the language cannot be told, the rules of all languages are tried.
+    """
+    files = load_rules()
+    chosen = [files[text.language]] if text.language in files else [files[language] for language in LANGUAGES]
+    read = [
+        _Read(s, simplify(text.text[s.start : s.end]), simplify(f"{s.article} / {s.heading}")) for s in sentences(text)
+    ]
+    wanted = set(types)
+    found: dict[tuple[str, int], Candidate] = {}
+    for file in chosen:
+        for rule in file.rule:
+            if rule.type in wanted:
+                for candidate in _apply(rule, read, text, f"local:rules@{file.version}"):
+                    found.setdefault((rule.type, candidate.start or 0), candidate)
+    return sorted(found.values(), key=lambda c: (c.start or 0, c.clause_type))
+
+
+def _apply(rule: Rule, read: list[_Read], text: DocumentText, source: str) -> list[Candidate]:
+    hits = sorted(_hits(rule, read), key=lambda hit: (-hit.confidence, hit.index))[: rule.limit]
+    candidates = []
+    taken: set[int] = set()
+    for hit in sorted(hits, key=lambda hit: hit.index):
+        if hit.index in taken:
+            continue
+        last = _last(rule, read, hit.index)
+        taken.update(range(hit.index, last + 1))
+        start, end = read[hit.index].sentence.start, read[last].sentence.end
+        candidates.append(Candidate(rule.type, text.text[start:end], hit.confidence, source, start))
+    return candidates
+
+
+def _last(rule: Rule, read: list[_Read], index: int) -> int:
+    """The last sentence of the clause that begins here: one more, when it goes on with the same thing."""
+    follows = index + 1
+    if rule.goes_on is None or follows >= len(read):
+        return index
+    same = read[follows].sentence.block == read[index].sentence.block
+    return follows if same and rule.goes_on.match(read[follows].plain) else index
+
+
+def _hits(rule: Rule, read: list[_Read]) -> Iterator[_Hit]:
+    strong: dict[int, float] = {}
+    weak: dict[int, float] = defaultdict(float)
+    for index, item in enumerate(read):
+        if not any(keyword in item.plain for keyword in rule.keywords) or not _says_something(item.plain):
+            continue
+        sure = _best(rule.strong, item.plain)
+        unsure = _best(rule.weak, item.plain) if not sure else 0.0
+        if not (sure or unsure) or (rule.not_this and rule.not_this.search(item.plain)):
+            continue
+        titled = bool(rule.title and rule.title.search(item.heading))
+        if sure:
+            strong[index] = min(1.0, sure + 0.05) if titled else sure
+        elif titled:
+            weak[index] = unsure
+        else:
+            weak[index] = -unsure
+    for index, confidence in strong.items():
+        yield _Hit(index, round(confidence, 2))
+    for index, confidence in weak.items():
+        near = any(neighbour in strong for neighbour in (index - 1, index + 1))
+        if confidence > 0 or near:
+            yield _Hit(index, round(abs(confidence), 2))
+
+
+def _says_something(plain: str) -> bool:
+    """Long enough to state a clause, and no line of a table of contents."""
+    return len(plain) >= SHORTEST and "....." not in plain and ". . . ." not in plain
+
+
+def _best(signs: Iterable[Sign], plain: str) -> float:
+    return max((sign.confidence for sign in signs if sign.regex.search(plain)), default=0.0)

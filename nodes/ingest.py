@@ -1,0 +1,76 @@
+"""Freeze the inputs: documents with their hashes, playbook, engine, settings."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from nodes.domain.batching import batch_total
+from nodes.domain.errors import KnownThread
+from nodes.domain.format import count
+from nodes.domain.options import ENGINES, OptionError, apply
+from nodes.domain.run import WORKFLOW_VERSION, ArtifactRef, Run, Settings
+from nodes.ports import Services
+from state import RunContext, RunState
+
+
+async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
+    """Scan the source once; a resume never looks at the folder's list or at today's defaults again.
+
+    Raises SourceError, PlaybookError, OptionError, and KnownThread when the thread holds a run of another source.
+    """
+    options = dict(state.get("options") or {})
+    name, job = str(options.pop("name", None) or ""), str(options.pop("job", None) or "")
+    context = runtime.context.model_dump(exclude_none=True) if runtime.context else {}
+    engine = state.get("engine") or "local"
+    defaults = {"models": services.models} if engine == "openai" else {}
+    settings = apply(apply(apply(Settings(), defaults), options), context)
+    if engine not in ENGINES:
+        raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
+    source = state.get("source") or ""
+    documents = await services.sources.scan(source)
+    playbook = await services.playbooks.load(state.get("playbook") or "due-diligence")
+    playbook_bytes = playbook.model_dump_json().encode()
+    inputs_bytes = json.dumps([document.to_json() for document in documents], ensure_ascii=True).encode()
+    refs = {
+        "playbook": await services.artifacts.put(playbook_bytes),
+        "inputs": await services.artifacts.put(inputs_bytes),
+    }
+    thread_id = runtime.execution_info.thread_id if runtime.execution_info else None
+    wanted = Run(
+        run_id=str(uuid.uuid4()),
+        thread_id=thread_id or str(uuid.uuid4()),
+        name=name,
+        matter=state.get("matter") or "default",
+        job_id=job,
+        playbook=playbook.name,
+        playbook_sha256=playbook.sha256,
+        engine=engine,
+        workflow_version=WORKFLOW_VERSION,
+        settings=settings,
+        artifacts=refs,
+        documents_total=len(documents),
+        source=source,
+        started_at=services.clock.now(),
+    )
+    run = await services.ledger.open_run(wanted, documents)
+    if run.run_id != wanted.run_id and (run.source, run.artifacts) != (wanted.source, wanted.artifacts):
+        raise KnownThread(f"Thread {run.thread_id} holds a run of {run.source} already: start another thread.")
+    for label, data in (("playbook", playbook_bytes), ("inputs", inputs_bytes)):
+        sha256 = run.artifacts[label]
+        ref = ArtifactRef(label, sha256, len(data), services.artifacts.uri(sha256))
+        await services.ledger.keep_artifact(run.run_id, ref)
+    total = batch_total(run.documents_total, run.settings.batch_size)
+    return {
+        "run_id": run.run_id,
+        "documents_total": run.documents_total,
+        "batch_size": run.settings.batch_size,
+        "batch_index": 0,
+        "batch_total": total,
+        "review_round": 0,
+        "hold": "",
+        "headline": f"ingest: {count(run.documents_total, 'document')} in {count(total, 'batch', 'batches')}",
+    }

@@ -1,0 +1,21 @@
+"""The gate: one interrupt and nothing else. It waits for ever; no process has to live."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+
+from nodes.domain.gate import gate_payload
+from nodes.ports import Services
+from state import RunContext, RunState
+
+
+async def needs_review(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
+    """Show the frozen packet and hand on what comes back, unread: code behind an interrupt must not raise."""
+    sha256 = state.get("packet") or ""
+    packet = json.loads(await services.artifacts.get(sha256))
+    reply = interrupt(gate_payload(packet, sha256, state.get("reply_error") or ""))
+    return {"reply": {"value": reply}, "headline": "needs_review: a reply came in"}

@@ -1,0 +1,38 @@
+"""Store what a person decided, before the run goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from nodes.domain.format import count
+from nodes.domain.reply import read_reply
+from nodes.domain.review import changes_scores, undecided
+from nodes.ports import Services
+from state import RunContext, RunState
+
+
+async def record_review(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
+    """Read the reply and append its decisions; a bad one goes back to the gate with what is wrong with it."""
+    sha256 = state.get("packet") or ""
+    packet = json.loads(await services.artifacts.get(sha256))
+    reply = read_reply((state.get("reply") or {}).get("value"), packet, sha256)
+    if reply.error:
+        return {"reply": None, "reply_error": reply.error, "headline": "needs_review: the last reply was refused"}
+    run_id = state.get("run_id") or ""
+    if not reply.stored:
+        await services.ledger.decide(run_id, reply.decisions(sha256, services.clock.now()))
+    # What counts is what the ledger holds: the facade stores decisions before it resumes.
+    decisions = await services.ledger.decisions(run_id)
+    here = [decision for decision in decisions if decision.packet == sha256]
+    earlier = [decision for decision in decisions if decision.packet != sha256]
+    left = len(undecided(packet, decisions))
+    return {
+        "reply": None,
+        "reply_error": "",
+        "to_review": left,
+        "rescore": bool(left) or changes_scores(here, earlier),
+        "headline": f"record_review: {count(len(here), 'decision')}, {left} left",
+    }

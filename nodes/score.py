@@ -1,0 +1,94 @@
+"""Score the findings by rules alone, and freeze what a person has to look at."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from nodes.domain.clauses import Finding
+from nodes.domain.errors import ArtifactMissing
+from nodes.domain.format import count
+from nodes.domain.playbook import Playbook
+from nodes.domain.review import latest, packet, sha256_of, to_bytes
+from nodes.domain.risk import Scored
+from nodes.domain.risk import score as scored_by
+from nodes.domain.run import ArtifactRef, Run
+from nodes.ports import Services
+from state import RunContext, RunState
+
+
+async def score(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
+    """Same findings and decisions, same scores; no model is asked.
+
+    Raises ArtifactMissing when the stored batches do not cover every document of the run.
+    """
+    run = await services.ledger.run(state.get("run_id") or "")
+    playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
+    decisions = await services.ledger.decisions(run.run_id)
+    decided = latest(decisions)
+    findings = [
+        finding.with_(decision=_shown(decided[finding.finding_id])) if finding.finding_id in decided else finding
+        for finding in await _stored(services, run, state.get("batch_total") or 0)
+    ]
+    documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
+    scored = scored_by(findings, documents, playbook)
+    round_number = (state.get("review_round") or 0) + 1
+    findings_ref = await _keep(services, run, "findings", _bytes(scored))
+    frozen = packet(run.run_id, playbook, round_number, scored.findings, decisions)
+    waiting = len(frozen["findings"])
+    wanted = run.settings.review != "never" and (waiting > 0 or (run.settings.review == "always" and round_number == 1))
+    changes: dict[str, Any] = {
+        "findings": findings_ref,
+        "to_review": waiting,
+        "gate": wanted,
+        "rescore": False,
+        "headline": f"score: {count(len(scored.findings), 'finding')}, {waiting} to review",
+    }
+    if wanted:
+        sha256 = await _keep(services, run, f"review_packet_{round_number}", to_bytes(frozen))
+        assert sha256 == sha256_of(frozen)
+        changes |= {"packet": sha256, "review_round": round_number}
+    return changes
+
+
+async def _stored(services: Services, run: Run, batches: int) -> list[Finding]:
+    refs = {ref.name: ref.sha256 for ref in await services.ledger.artifacts(run.run_id)}
+    findings: list[Finding] = []
+    documents = 0
+    for number in range(1, batches + 1):
+        name = f"findings_batch_{number}"
+        if name not in refs:
+            raise ArtifactMissing(f"{name} of run {run.run_id} was never stored: start the run anew.")
+        batch = json.loads(await services.artifacts.get(refs[name]))
+        documents += len(batch["documents"])
+        findings += [Finding.from_json(each) for document in batch["documents"] for each in document["findings"]]
+    if documents != run.documents_total:
+        raise ArtifactMissing(
+            f"The stored batches cover {documents} of {run.documents_total} documents: start the run anew."
+        )
+    return findings
+
+
+async def _keep(services: Services, run: Run, name: str, data: bytes) -> str:
+    sha256 = await services.artifacts.put(data)
+    await services.ledger.keep_artifact(
+        run.run_id, ArtifactRef(name, sha256, len(data), services.artifacts.uri(sha256))
+    )
+    return sha256
+
+
+def _bytes(scored: Scored) -> bytes:
+    return json.dumps(asdict(scored), ensure_ascii=True).encode()
+
+
+def _shown(decision: Any) -> dict[str, Any]:
+    return {
+        "verdict": decision.verdict,
+        "reviewer": decision.reviewer,
+        "reason": decision.reason,
+        "at": decision.at.isoformat(),
+        "packet": decision.packet,
+    }

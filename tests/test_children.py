@@ -1,0 +1,201 @@
+"""Child processes: what is killed, what survives, what it costs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from graph.adapters.children import ChildDied, ChildError, Children, ChildTimeout
+
+ROOT = Path(__file__).parents[1]
+
+
+def take_memory(megabytes: int) -> int:
+    return len(bytearray(megabytes << 20))
+
+
+def fail_plainly(message: str) -> None:
+    raise ValueError(message)
+
+
+def fail_strangely() -> None:
+    raise type("Strange", (Exception,), {})("odd")
+
+
+def print_much(text: str) -> str:
+    print(text * 1000, flush=True)
+    os.write(1, text.encode())
+    return text
+
+
+def loaded_modules(name: str) -> list[str]:
+    __import__(name)
+    return sorted(sys.modules)
+
+
+@pytest.fixture
+async def children() -> AsyncIterator[Children]:
+    pool = Children(workers=2, memory_mb=512)
+    yield pool
+    await pool.aclose()
+
+
+def gone(pid: int) -> bool:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+async def test_a_function_returns_its_value_from_another_process(children: Children) -> None:
+    assert await children.run(print_much, "é", timeout=10) == "é"
+    assert await children.run(os.getpid, timeout=10) != os.getpid()
+
+
+async def test_children_start_at_first_use_and_are_kept(children: Children) -> None:
+    first = await children.run(os.getpid, timeout=10)
+    assert await children.run(os.getpid, timeout=10) == first
+
+
+async def test_a_child_starts_in_less_than_a_second(children: Children) -> None:
+    begun = time.monotonic()
+    await children.run(os.getpid, timeout=10)
+    assert time.monotonic() - begun < 1
+
+
+async def test_a_child_that_reads_pdfs_loads_neither_langgraph_nor_langchain(children: Children) -> None:
+    modules = await children.run(loaded_modules, "graph.adapters.pdf_text", timeout=20)
+    heavy = {"langgraph", "langchain_core", "pydantic", "psycopg", "numpy", "typer"}
+    assert not heavy & set(modules)
+
+
+async def test_a_task_that_hangs_is_killed_and_the_next_one_is_fine(children: Children) -> None:
+    pid = await children.run(os.getpid, timeout=10)
+    with pytest.raises(ChildTimeout):
+        await children.run(time.sleep, 60, timeout=0.3)
+    assert gone(pid)
+    assert await children.run(os.getpid, timeout=10) != pid
+
+
+async def test_a_child_that_dies_costs_only_its_own_task(children: Children) -> None:
+    slow = asyncio.create_task(children.run(time.sleep, 1, timeout=10))
+    await asyncio.sleep(0.1)
+    with pytest.raises(ChildDied, match="exit code 3"):
+        await children.run(os._exit, 3, timeout=10)
+    with pytest.raises(ChildDied, match="SIGABRT"):
+        await children.run(os.abort, timeout=10)
+    await slow
+    assert await children.run(os.path.basename, "a/b", timeout=10) == "b"
+
+
+async def test_a_child_killed_while_idle_is_replaced(children: Children) -> None:
+    pid = await children.run(os.getpid, timeout=10)
+    os.kill(pid, signal.SIGKILL)
+    await asyncio.sleep(0.3)
+    assert await children.run(os.getpid, timeout=10) != pid
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory limit is enforced on Linux only")
+async def test_a_task_that_takes_too_much_memory_fails_alone(children: Children) -> None:
+    with pytest.raises(ChildDied, match="512 MB"):
+        await children.run(take_memory, 2000, timeout=20)
+    assert await children.run(take_memory, 10, timeout=20) == 10 << 20
+
+
+async def test_a_child_that_has_grown_is_replaced_after_its_task(children: Children) -> None:
+    pid = await children.run(os.getpid, timeout=10)
+    await children.run(take_memory, 300, timeout=20)
+    assert await children.run(os.getpid, timeout=10) != pid
+
+
+async def test_an_exception_of_the_function_arrives_as_itself(children: Children) -> None:
+    with pytest.raises(ValueError, match="no good"):
+        await children.run(fail_plainly, "no good", timeout=20)
+    with pytest.raises(ChildError, match="Strange: odd"):
+        await children.run(fail_strangely, timeout=20)
+
+
+async def test_no_more_than_the_given_number_run_at_once(children: Children) -> None:
+    await asyncio.gather(*(children.run(time.sleep, 0.1, timeout=10) for _ in range(6)))
+    assert len(psutil.Process().children()) == 2
+
+
+async def test_cancelling_kills_the_child(children: Children) -> None:
+    pid = await children.run(os.getpid, timeout=10)
+    task = asyncio.create_task(children.run(time.sleep, 60, timeout=100))
+    await asyncio.sleep(0.2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert gone(pid)
+
+
+async def test_closing_ends_what_still_runs(children: Children) -> None:
+    task = asyncio.create_task(children.run(time.sleep, 60, timeout=100))
+    await asyncio.sleep(0.3)
+    await children.aclose()
+    with pytest.raises(ChildDied):
+        await task
+    with pytest.raises(ChildDied, match="closed"):
+        await children.run(os.getpid, timeout=10)
+
+
+PARENT = """
+    import asyncio, os, sys, time
+    from graph.adapters.children import Children
+
+    async def main():
+        children = Children(workers=2)
+        pids = await asyncio.gather(*(children.run(os.getpid, timeout=10) for _ in range(2)))
+        print(*pids, flush=True)
+        await asyncio.gather(*(children.run(time.sleep, 60, timeout=100) for _ in range(2)))
+
+    try:
+        asyncio.run(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+def start_parent() -> tuple[subprocess.Popen[str], list[int]]:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PARENT)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert parent.stdout is not None
+    pids = [int(pid) for pid in parent.stdout.readline().split()]
+    time.sleep(0.3)
+    return parent, pids
+
+
+def test_killing_the_parent_leaves_no_child() -> None:
+    parent, pids = start_parent()
+    assert pids and all(psutil.pid_exists(pid) for pid in pids)
+    parent.kill()
+    parent.communicate(timeout=10)
+    assert all(gone(pid) for pid in pids)
+
+
+def test_ctrl_c_in_the_terminal_prints_no_traceback_of_a_child() -> None:
+    parent, pids = start_parent()
+    os.killpg(parent.pid, signal.SIGINT)
+    _, errors = parent.communicate(timeout=20)
+    assert parent.returncode == 130
+    assert "Traceback" not in errors
+    assert all(gone(pid) for pid in pids)

@@ -1,0 +1,210 @@
+"""Questions are asked once: the rules of the journal, over memory and over Postgres alike."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from graph.adapters.clocks import HandClock
+from graph.runtime.budget import Budget
+from graph.runtime.database import Database, pooled
+from graph.runtime.journal import Journal, JournalledCalls
+from graph.runtime.lease import OWNER
+from graph.runtime.memory_journal import MemoryJournal
+from graph.runtime.postgres_journal import PostgresJournal
+from graph.runtime.pricing import Prices
+from nodes.domain.errors import AnswerInvalid, EndpointRefused, LimitReached, MissingPart, Transient
+from nodes.domain.run import Run, Settings
+from nodes.ports import Question, ToolAnswer, Usage
+
+DOLLAR = {"paid-1": {"input": 1_000_000, "output": 0}}
+"""One dollar a prompt token."""
+
+
+@dataclass
+class Tool:
+    """Answers as it is told; `.asked` counts the world."""
+
+    script: list[Any] = field(default_factory=list)
+    asked: list[tuple[Question, str]] = field(default_factory=list)
+    delay: float = 0.0
+    name: str = "model"
+    attempts: int = 3
+
+    def worst_usage(self, question: Question) -> Usage:
+        return Usage(2, 0, 0)
+
+    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+        self.asked.append((question, feedback))
+        await asyncio.sleep(self.delay)
+        turn = self.script.pop(0) if self.script else {"ok": question.key["n"]}
+        if isinstance(turn, Exception):
+            raise turn
+        return ToolAnswer(turn, Usage(1, 0, 0))
+
+
+def a_run(matter: str = "m", **settings: Any) -> Run:
+    run_id, thread_id = str(uuid.uuid4()), str(uuid.uuid4())
+    return Run(run_id, thread_id, "", matter, "", "p", "x", "openai", 1, Settings(**settings))
+
+
+def question(n: int) -> Question:
+    return Question("model", "extract", {"n": n}, model="paid-1")
+
+
+@pytest.fixture(params=["memory", "postgres"])
+async def journal(request: pytest.FixtureRequest) -> AsyncIterator[Journal]:
+    if request.param == "memory":
+        yield MemoryJournal()
+        return
+    pool = await pooled(request.getfixturevalue("database"), OWNER, size=4)
+    yield PostgresJournal(Database(pool))
+    await pool.close()
+
+
+@pytest.fixture
+def tool(monkeypatch: pytest.MonkeyPatch) -> Tool:
+    monkeypatch.setattr("graph.runtime.journal.FIRST_PAUSE", 0.01)
+    return Tool()
+
+
+@pytest.fixture
+def calls(journal: Journal, tool: Tool) -> JournalledCalls:
+    return JournalledCalls(
+        journal, {"model": tool}, Prices(DOLLAR), Budget(HandClock(datetime(2026, 1, 1, tzinfo=UTC)))
+    )
+
+
+async def test_a_question_that_was_answered_is_never_asked_again(calls: JournalledCalls, tool: Tool) -> None:
+    run = a_run()
+    first = await calls.ask(run, question(1))
+    again = await calls.ask(run, question(1))
+    assert (first.value, first.reused, again.value, again.reused) == ({"ok": 1}, False, {"ok": 1}, True)
+    assert len(tool.asked) == 1
+
+
+async def test_ten_callers_of_one_question_pay_for_it_once(calls: JournalledCalls, tool: Tool) -> None:
+    tool.delay = 0.05
+    answers = await asyncio.gather(*(calls.ask(a_run(), question(1)) for _ in range(10)))
+    assert [answer.value for answer in answers] == [{"ok": 1}] * 10
+    assert sum(not answer.reused for answer in answers) == len(tool.asked) == 1
+
+
+async def test_another_matter_reuses_nothing(calls: JournalledCalls, tool: Tool) -> None:
+    await calls.ask(a_run("one"), question(1))
+    await calls.ask(a_run("two"), question(1))
+    assert len(tool.asked) == 2
+
+
+async def test_a_fresh_run_reuses_no_answer_of_others_but_its_own(calls: JournalledCalls, tool: Tool) -> None:
+    await calls.ask(a_run(), question(1))
+    fresh = a_run(fresh=True)
+    await calls.ask(fresh, question(1))
+    await calls.ask(fresh, question(1))
+    assert len(tool.asked) == 2
+
+
+async def test_an_answer_that_was_rejected_is_reused_by_its_own_run_only(calls: JournalledCalls, tool: Tool) -> None:
+    run = a_run()
+    await calls.reject(run, await calls.ask(run, question(1)), "invented")
+    assert (await calls.ask(run, question(1))).reused
+    other = a_run()
+    assert not (await calls.ask(other, question(1))).reused
+    assert (await calls.ask(a_run(), question(1))).reused
+    assert len(tool.asked) == 2
+
+
+async def test_a_passing_fault_is_repeated_and_each_attempt_is_priced(
+    calls: JournalledCalls, tool: Tool, journal: Journal
+) -> None:
+    run = a_run()
+    tool.script = [Transient("busy", word="rate_limited"), Transient("late", word="request_timeout", unknown=True)]
+    assert (await calls.ask(run, question(1))).value == {"ok": 1}
+    assert len(tool.asked) == 3
+    # Refused: nothing. Timed out: it may have been done, so its worst price. Answered: what was reported.
+    assert await journal.spent(run.run_id) == Decimal(0 + 2 + 1)
+
+
+async def test_attempts_are_bounded_and_then_the_question_is_free_again(calls: JournalledCalls, tool: Tool) -> None:
+    tool.script = [Transient("busy", word="server_error") for _ in range(3)]
+    with pytest.raises(Transient):
+        await calls.ask(a_run(), question(1))
+    assert len(tool.asked) == 3
+    assert (await asyncio.wait_for(calls.ask(a_run(), question(1)), 5)).value == {"ok": 1}
+
+
+async def test_an_invalid_answer_goes_back_once_with_what_was_wrong(calls: JournalledCalls, tool: Tool) -> None:
+    tool.script = [
+        AnswerInvalid("clauses: missing", usage=Usage(1, 0, 0)),
+        AnswerInvalid("still", usage=Usage(1, 0, 0)),
+    ]
+    with pytest.raises(AnswerInvalid, match="still"):
+        await calls.ask(a_run(), question(1))
+    assert [feedback for _, feedback in tool.asked] == ["", "clauses: missing"]
+
+
+async def test_a_cut_answer_is_not_repeated_since_it_would_be_cut_again(calls: JournalledCalls, tool: Tool) -> None:
+    tool.script = [AnswerInvalid("cut", usage=Usage(1, 0, 0), cut=True)]
+    with pytest.raises(AnswerInvalid):
+        await calls.ask(a_run(), question(1))
+    assert len(tool.asked) == 1
+
+
+async def test_a_refused_key_is_not_repeated(calls: JournalledCalls, tool: Tool) -> None:
+    tool.script = [EndpointRefused("no key")]
+    with pytest.raises(EndpointRefused):
+        await calls.ask(a_run(), question(1))
+    assert len(tool.asked) == 1
+
+
+async def test_an_endpoint_where_nobody_listens_stops_the_run_and_fails_no_document(
+    calls: JournalledCalls, tool: Tool
+) -> None:
+    tool.script = [Transient("nobody listens", word="connection") for _ in range(3)]
+    with pytest.raises(EndpointRefused, match="nobody listens"):
+        await calls.ask(a_run(), question(1))
+
+
+async def test_a_caller_that_is_cancelled_leaves_the_question_to_others(calls: JournalledCalls, tool: Tool) -> None:
+    tool.delay = 30
+    asking = asyncio.create_task(calls.ask(a_run(), question(1)))
+    await asyncio.sleep(0.1)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    tool.delay = 0
+    assert (await asyncio.wait_for(calls.ask(a_run(), question(1)), 5)).value == {"ok": 1}
+
+
+async def test_a_budget_is_not_passed_by_calls_in_flight_together(
+    calls: JournalledCalls, tool: Tool, journal: Journal
+) -> None:
+    run = a_run(budget_usd=Decimal(7))
+    tool.delay = 0.05
+    ends = await asyncio.gather(*(calls.ask(run, question(n)) for n in range(9)), return_exceptions=True)
+    # Three of two dollars each at their worst fit beside each other; a fourth might pass the seven.
+    assert len(tool.asked) == sum(not isinstance(end, BaseException) for end in ends) == 3
+    assert all(isinstance(end, LimitReached) and end.kind == "budget" for end in ends if isinstance(end, BaseException))
+    assert await journal.spent(run.run_id) == 3
+
+
+async def test_a_raised_budget_goes_on_from_what_was_spent(calls: JournalledCalls, tool: Tool) -> None:
+    run = a_run(budget_usd=Decimal(2))
+    await calls.ask(run, question(1))
+    with pytest.raises(LimitReached):
+        await calls.ask(run, question(2))
+    raised = replace(run, settings=replace(run.settings, budget_usd=Decimal(3)))
+    assert (await calls.ask(raised, question(2))).value == {"ok": 2}
+    assert len(tool.asked) == 2
+
+
+async def test_a_tool_that_is_not_set_up_is_named(calls: JournalledCalls) -> None:
+    with pytest.raises(MissingPart, match="ocr2"):
+        await calls.ask(a_run(), replace(question(1), tool="ocr2"))

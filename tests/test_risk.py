@@ -1,0 +1,233 @@
+"""Same facts, same score; what was rejected, unlocated or decided counts as the playbook says."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from nodes.domain.clauses import Alignment, Finding
+from nodes.domain.playbook import Playbook, parse_playbook
+from nodes.domain.risk import Scored, risk_of, score
+from nodes.domain.run import DocumentResult
+
+SHIPPED = Path(__file__).parents[1] / "nodes" / "playbooks" / "due-diligence.toml"
+
+PLAYBOOK = parse_playbook(
+    r"""
+name = "test"
+version = 1
+title = "Test"
+[thresholds]
+medium = 20
+high = 45
+critical = 75
+[review]
+from_risk = "high"
+below_confidence = 0.5
+alignments = ["fuzzy", "not_found"]
+[[clauses]]
+type = "cap_on_liability"
+title = { en = "Cap" }
+question = "?"
+points = 30
+reason = "limited"
+points_if_missing = 40
+missing_reason = "no limit at all"
+modifiers = [
+  { pattern = 'three months', points = 50, reason = "three months only" },
+  { pattern = 'l.œuvre', points = -20, reason = "but not so bad" },
+]
+[[clauses]]
+type = "governing_law"
+title = { en = "Law" }
+question = "?"
+[[clauses]]
+type = "insurance"
+title = { en = "Insurance" }
+question = "?"
+[[clauses]]
+type = "exclusivity"
+title = { en = "Exclusivity" }
+question = "?"
+points = 20
+""",
+    "test",
+)
+
+
+def finding(clause_type: str, quote: str = "A quote.", document: str = "a.pdf", **changes: object) -> Finding:
+    alignment: Alignment = "exact"
+    name = f"{clause_type}-{document}-{len(quote)}"
+    where = ((5, 9),)
+    made = Finding(name, document, "0" * 64, "", clause_type, quote, 1, 1, (), where, alignment, 0.9, "x")
+    return made.with_(**changes)
+
+
+def result(document: str = "a.pdf", ordinal: int = 0, **changes: object) -> DocumentResult:
+    values: dict[str, object] = {
+        "ordinal": ordinal,
+        "document": document,
+        "sha256": "0" * 64,
+        "state": "done",
+        **changes,
+    }
+    return DocumentResult(**values)  # type: ignore[arg-type]
+
+
+def scored(*findings: Finding, playbook: Playbook = PLAYBOOK) -> Scored:
+    return score(findings, [result()], playbook)
+
+
+def test_points_and_modifiers_add_up_with_their_reasons() -> None:
+    (found,) = scored(finding("cap_on_liability", "Fees of THREE\n  months.")).findings
+    assert (found.score, found.risk) == (80, "critical")
+    assert found.reasons == ("+30 limited", "+50 three months only")
+
+
+def test_a_negative_modifier_lowers_and_typographic_apostrophes_are_seen() -> None:
+    (found,) = scored(finding("cap_on_liability", "fees of three months, l’œuvre")).findings
+    assert (found.score, found.risk, found.reasons[-1]) == (60, "high", "-20 but not so bad")
+
+
+def test_a_score_stays_between_0_and_100() -> None:
+    text = SHIPPED.read_text(encoding="utf-8").replace("points = 20\n", "points = 95\n")
+    playbook = parse_playbook(text, "x")
+    quote = "In no event shall the supplier's liability exceed the fees of one month; data loss is excluded."
+    (high,) = scored(finding("cap_on_liability", quote), playbook=playbook).findings
+    assert (high.score, high.risk) == (100, "critical")
+    low = finding("personal_data", "The GDPR applies.")
+    assert scored(low, playbook=playbook).findings[0].score == 0
+
+
+@pytest.mark.parametrize(("points", "risk"), [(0, "low"), (19, "low"), (20, "medium"), (45, "high"), (75, "critical")])
+def test_thresholds_are_inclusive(points: int, risk: str) -> None:
+    assert risk_of(points, PLAYBOOK.thresholds) == risk
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, ""),
+        ({"quote": "three months"}, "risk is critical"),
+        ({"confidence": 0.49}, "confidence 0.49 is below 0.50"),
+        ({"confidence": 0.5}, ""),
+        ({"alignment": "fuzzy"}, "quote fuzzy in the document"),
+        ({"alignment": "normalized"}, ""),
+        ({"alignment": "not_found", "spans": (), "page": None}, "quote not found in the document"),
+        ({"quote": "three months", "decision": {"verdict": "accept"}}, ""),
+        ({"quote": "three months", "decision": {"verdict": "reject"}}, ""),
+    ],
+)
+def test_a_person_must_look_when_the_playbook_says_so(changes: dict[str, object], reason: str) -> None:
+    (found,) = scored(finding("cap_on_liability", **changes)).findings  # type: ignore[arg-type]
+    assert (found.review_reason, found.needs_review) == (reason, bool(reason))
+
+
+def test_a_rejected_finding_counts_for_nothing() -> None:
+    rejected = finding("cap_on_liability", "three months", decision={"verdict": "reject"})
+    found = scored(rejected)
+    assert (found.findings[0].score, found.findings[0].risk) == (0, "low")
+    assert "rejected" in found.findings[0].reasons[-1]
+    assert found.documents["a.pdf"].score == 0
+
+
+def test_an_agreement_misses_a_clause_and_another_document_does_not() -> None:
+    others = [finding("governing_law"), finding("insurance"), finding("exclusivity")]
+    agreement = scored(*others).documents["a.pdf"]
+    assert (agreement.score, agreement.risk) == (45, "high")
+    assert agreement.reasons[0] == "40 Cap: no limit at all"
+    assert scored(*others[:2]).documents["a.pdf"].score == 0
+    failed = score(others, [result(state="failed")], PLAYBOOK).documents["a.pdf"]
+    assert failed.score == 20
+
+
+def test_an_unlocated_finding_neither_counts_nor_misses_until_it_is_accepted() -> None:
+    others = [finding("governing_law"), finding("insurance"), finding("exclusivity")]
+    lost = finding("cap_on_liability", "three months", alignment="not_found", spans=(), page=None)
+    assert scored(*others, lost).documents["a.pdf"].score == 20
+    accepted = lost.with_(decision={"verdict": "accept"})
+    assert scored(*others, accepted).documents["a.pdf"].score == 85
+    rejected = lost.with_(decision={"verdict": "reject"})
+    assert scored(*others, rejected).documents["a.pdf"].score == 45
+
+
+def test_the_gravest_item_counts_in_full_and_the_others_in_part() -> None:
+    two = scored(finding("cap_on_liability", "three months"), finding("exclusivity"))
+    assert two.documents["a.pdf"].score == 80 + 20 // 4
+    same = scored(finding("exclusivity", "one"), finding("exclusivity", "other one"))
+    assert same.documents["a.pdf"].score == 20
+
+
+def test_a_clause_is_missing_for_a_supplier_only_when_none_of_its_documents_has_it() -> None:
+    others = [finding("governing_law"), finding("insurance"), finding("exclusivity")]
+    cap = finding("cap_on_liability", "A limit.", document="b.pdf")
+    documents = [result(supplier="ACME, Inc."), result("b.pdf", 1, supplier="Acme Inc")]
+    found = score([*others, cap], documents, PLAYBOOK)
+    assert found.documents["a.pdf"].score == 45
+    assert list(found.suppliers) == ["ACME, Inc."]
+    assert found.suppliers["ACME, Inc."].score == 30 + 20 // 4
+
+
+def test_documents_of_unknown_suppliers_are_not_thrown_together() -> None:
+    found = score([], [result(), result("b.pdf", 1)], PLAYBOOK)
+    assert list(found.suppliers) == ["a.pdf", "b.pdf"]
+
+
+def test_the_order_of_the_input_changes_nothing() -> None:
+    findings = [
+        finding(name, quote, document, spans=((at, at + 3),), page=at % 3 + 1)
+        for document in ("a.pdf", "b.pdf", "c.pdf")
+        for at, (name, quote) in enumerate(
+            [("exclusivity", "x"), ("cap_on_liability", "three months"), ("insurance", "yy")]
+        )
+    ]
+    documents = [result("c.pdf", 0), result("a.pdf", 1, supplier="S"), result("b.pdf", 2, supplier="S")]
+    first = score(findings, documents, PLAYBOOK)
+    shuffler = random.Random(1)
+    for _ in range(20):
+        shuffler.shuffle(findings)
+        shuffler.shuffle(documents)
+        again = score(findings, documents, PLAYBOOK)
+        assert again == first
+        assert list(again.documents) == list(first.documents) == ["c.pdf", "a.pdf", "b.pdf"]
+    places = [(found.document, found.page) for found in first.findings]
+    assert places == [(name, page) for name in ("c.pdf", "a.pdf", "b.pdf") for page in (1, 2, 3)]
+
+
+def test_scoring_twice_is_scoring_once() -> None:
+    found = scored(finding("cap_on_liability", "three months"))
+    assert score(found.findings, [result()], PLAYBOOK) == found
+
+
+def test_a_type_that_the_playbook_does_not_know_scores_nothing() -> None:
+    (found,) = scored(finding("unheard_of")).findings
+    assert (found.score, found.risk, found.reasons) == (0, "low", ())
+
+
+SHIPPED_CASES = [
+    ("cap_on_liability", "Its liability is limited to fees paid in the last three (3) months.", "high"),
+    ("cap_on_liability", "Neither party's liability exceeds two times the yearly fees.", "low"),
+    ("cap_on_liability", "La responsabilité est limitée aux sommes payées en trois (3) mois.", "high"),
+    ("governing_law", "This Agreement is governed by the laws of the State of New York.", "medium"),
+    ("governing_law", "This Agreement is governed by the laws of France.", "low"),
+    ("governing_law", "Le contrat est soumis au droit suisse.", "medium"),
+    ("governing_law", "Le contrat est soumis au droit français.", "low"),
+    ("renewal_term", "It renews automatically for successive periods of three (3) years.", "high"),
+    ("renewal_term", "Le contrat est renouvelé par tacite reconduction pour une durée d'un an.", "medium"),
+    ("payment_terms", "Invoices are payable within 90 days.", "medium"),
+    ("payment_terms", "Les factures sont payables à 30 jours.", "low"),
+    ("termination_for_convenience", "The Supplier may terminate at any time upon thirty (30) days notice.", "high"),
+    ("termination_for_convenience", "The Customer may terminate at any time upon 90 days notice.", "low"),
+    ("uncapped_liability", "The Customer's liability shall be unlimited.", "critical"),
+    ("indemnification", "Customer shall indemnify the Supplier against all claims.", "medium"),
+    ("indemnification", "Supplier shall indemnify the Customer against all claims.", "low"),
+]
+
+
+@pytest.mark.parametrize(("clause_type", "quote", "risk"), SHIPPED_CASES)
+def test_the_shipped_playbook_judges_for_the_customer(clause_type: str, quote: str, risk: str) -> None:
+    playbook = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
+    (found,) = scored(finding(clause_type, quote), playbook=playbook).findings
+    assert found.risk == risk, found.reasons

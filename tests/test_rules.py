@@ -1,0 +1,264 @@
+"""Sentences keep their offsets; rules find clauses verbatim, in bounds, and quickly."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph.adapters.children import Children, ChildTimeout
+from graph.adapters.clause_rules import ClauseRules, read_clauses
+from nodes.domain.documents import DocumentText, Page
+from nodes.domain.errors import AnswerInvalid
+from nodes.domain.playbook import parse_playbook
+from nodes.domain.rules import find, load_rules, rules_sha256
+from nodes.domain.sentences import sentences
+from nodes.ports import Question
+
+DATA = Path(__file__).parents[1].parent / "shared" / "data"
+SHIPPED = Path(__file__).parents[1] / "nodes" / "playbooks" / "due-diligence.toml"
+TYPES = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence").types
+
+
+def document(text: str, language: str = "en", furniture: tuple[tuple[int, int], ...] = ()) -> DocumentText:
+    pages, at = [], 0
+    for number, page in enumerate(text.split("\f"), 1):
+        pages.append(Page(number, "read", "", at, at + len(page), 595, 842))
+        at += len(page) + 1
+    return DocumentText("0" * 64, text, tuple(pages), language, (), furniture)
+
+
+def split(text: str, furniture: tuple[tuple[int, int], ...] = ()) -> list[str]:
+    return [text[s.start : s.end] for s in sentences(document(text, furniture=furniture))]
+
+
+@given(st.text(alphabet="aA bB.;:\n\f1(é)« Inc", max_size=300))
+@settings(max_examples=300, deadline=None)
+def test_sentences_are_in_order_disjoint_trimmed_and_lose_no_letter_but_headings(text: str) -> None:
+    found = sentences(document(text))
+    ends = [0, *(s.end for s in found)]
+    assert all(end <= s.start < s.end for end, s in zip(ends, found, strict=False))
+    assert all(text[s.start : s.end] == text[s.start : s.end].strip() for s in found)
+
+
+def test_abbreviations_numbers_and_initials_do_not_end_a_sentence() -> None:
+    text = (
+        "Acme, Inc. and M. Dupont of Orange S.A. signed, i.e. both agreed under Art. 9 and No. 5. "
+        "It cost 1.5 million, see Section 12.3 of it. The rest follows."
+    )
+    assert split(text) == [
+        "Acme, Inc. and M. Dupont of Orange S.A. signed, i.e. both agreed under Art. 9 and No. 5.",
+        "It cost 1.5 million, see Section 12.3 of it.",
+        "The rest follows.",
+    ]
+
+
+def test_hard_line_breaks_and_page_breaks_within_a_sentence_do_not_end_it() -> None:
+    text = "The Supplier shall\nmaintain insurance of\f five million euros. The\n\nend is near."
+    assert split(text) == ["The Supplier shall\nmaintain insurance of\f five million euros.", "The\n\nend is near."]
+
+
+def test_a_sentence_goes_on_behind_a_page_header() -> None:
+    text = "The Supplier shall keep\nACME Confidential\fPage 2\nrecords of all work. Next one."
+    marks = tuple((text.index(line), text.index(line) + len(line)) for line in ("ACME Confidential", "Page 2"))
+    assert split(text, marks)[1:] == ["Next one."]
+    assert split(text, marks)[0].endswith("records of all work.")
+
+
+def test_each_sentence_knows_its_heading_and_its_article() -> None:
+    text = (
+        "ARTICLE 9 – RESPONSABILITÉ\n\nLe Prestataire répond de ses fautes.\n\n"
+        "12. LIABILITY\n12.3 Limitation of Liability. In no event is it more. It is less.\n"
+        "12.4 Insurance. The Supplier shall be insured.\n"
+    )
+    found = [(text[s.start : s.end], s.heading, s.article) for s in sentences(document(text))]
+    assert found == [
+        ("Le Prestataire répond de ses fautes.", "ARTICLE 9 – RESPONSABILITÉ", "ARTICLE 9 – RESPONSABILITÉ"),
+        ("In no event is it more.", "12.3 Limitation of Liability.", "12. LIABILITY"),
+        ("It is less.", "12.3 Limitation of Liability.", "12. LIABILITY"),
+        ("The Supplier shall be insured.", "12.4 Insurance.", "12. LIABILITY"),
+    ]
+
+
+def test_a_clause_in_capitals_is_no_heading() -> None:
+    text = "IN NO EVENT SHALL EITHER PARTY BE LIABLE FOR ANY\nINDIRECT OR CONSEQUENTIAL DAMAGES."
+    assert split(text) == [text]
+
+
+def test_both_languages_have_rules_for_every_type_of_the_shipped_playbook() -> None:
+    for language, file in load_rules().items():
+        assert [rule.type for rule in file.rule] == list(TYPES), language
+        assert file.language == language
+
+
+def test_the_hash_of_the_rules_is_a_sha256_and_stays() -> None:
+    assert rules_sha256() == rules_sha256()
+    assert len(bytes.fromhex(rules_sha256())) == 32
+
+
+ENGLISH = {
+    "cap_on_liability": "In no event shall either party be liable for indirect or consequential damages.",
+    "uncapped_liability": "The limitations of liability in this Section shall not apply to gross negligence.",
+    "indemnification": "The Supplier shall indemnify and hold harmless the Customer from all claims of third parties.",
+    "termination_for_convenience": "The Customer may terminate this Agreement without cause upon 30 days notice.",
+    "governing_law": "This Agreement is governed by the laws of the State of New York.",
+    "insurance": "The Supplier shall maintain general liability insurance of $1,000,000 for each occurrence.",
+    "liquidated_damages": "The Supplier shall pay $500 a day as liquidated damages and not as a penalty.",
+    "anti_assignment": "Neither party may assign this Agreement without the prior written consent of the other.",
+    "audit_rights": "The Customer shall have the right to audit the books and records of the Supplier.",
+    "change_of_control": "Upon a change of control of the Supplier the Customer may terminate this Agreement.",
+    "warranty_duration": "The Supplier warrants the Products for a period of twelve (12) months after delivery.",
+    "exclusivity": "The Customer hereby appoints the Supplier as its exclusive provider of cloud services.",
+    "non_compete": "During the Term the Supplier shall not directly or indirectly compete with the Customer.",
+    "renewal_term": "The Agreement shall automatically renew for successive one-year terms.",
+    "confidentiality": "Each party shall keep the other's information confidential and shall not disclose it.",
+    "personal_data": "The Supplier shall process personal data only on instruction and comply with the GDPR.",
+    "force_majeure": "Neither party is liable for a delay caused by force majeure.",
+    "payment_terms": "Invoices shall be paid within thirty (30) days of receipt.",
+}
+FRENCH = {
+    "cap_on_liability": "La responsabilité du Prestataire ne pourra excéder le montant annuel du contrat.",
+    "uncapped_liability": "Ce plafond ne s'applique pas en cas de faute lourde ou de dol.",
+    "indemnification": "Le Prestataire garantit le Client contre toute action ou réclamation de tiers.",
+    "termination_for_convenience": "Le Client peut résilier le contrat à tout moment moyennant un préavis de trois mois.",
+    "governing_law": "Le présent contrat est soumis au droit français.",
+    "insurance": "Le Prestataire déclare avoir souscrit une police d'assurance responsabilité civile.",
+    "liquidated_damages": "Tout retard entraîne des pénalités de 100 euros par jour de retard.",
+    "anti_assignment": "Aucune partie ne peut céder le contrat sans l'accord préalable et écrit de l'autre.",
+    "audit_rights": "Le Client pourra faire réaliser un audit des prestations une fois par an.",
+    "change_of_control": "Tout changement de contrôle du Prestataire est notifié au Client.",
+    "warranty_duration": "Le matériel est garanti pendant une durée de douze mois à compter de la réception.",
+    "exclusivity": "Le Prestataire consent au Client une exclusivité sur le territoire.",
+    "non_compete": "Le Prestataire s'interdit toute activité concurrente pendant un an.",
+    "renewal_term": "Le contrat est renouvelé par tacite reconduction pour des périodes d'un an.",
+    "confidentiality": "Les parties s'engagent à ne pas divulguer les informations confidentielles.",
+    "personal_data": "Le Prestataire s'engage à traiter les données à caractère personnel selon le RGPD.",
+    "force_majeure": "Aucune partie n'est responsable d'un retard dû à un cas de force majeure.",
+    "payment_terms": "Les factures sont payables à trente (30) jours fin de mois.",
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "clause_type", "sentence"),
+    [(language, *item) for language, clauses in (("en", ENGLISH), ("fr", FRENCH)) for item in clauses.items()],
+)
+def test_a_plain_clause_of_every_type_is_found_verbatim(language: str, clause_type: str, sentence: str) -> None:
+    text = f"Some words come first. {sentence} Others come behind."
+    found = find(document(text, language), [clause_type])
+    assert [candidate.quote for candidate in found] == [sentence]
+    assert found[0].start == text.index(sentence)
+    assert found[0].source == "local:rules@1"
+    assert 0 < found[0].confidence <= 1
+
+
+def test_only_the_wanted_types_are_looked_for() -> None:
+    text = " ".join(ENGLISH.values())
+    assert {candidate.clause_type for candidate in find(document(text), ["insurance", "unheard_of"])} == {"insurance"}
+    assert find(document(text), []) == []
+
+
+def test_a_text_of_unknown_language_is_read_by_all_rules() -> None:
+    text = f"{ENGLISH['governing_law']} {FRENCH['insurance']}"
+    found = find(document(text, ""), TYPES)
+    assert {"governing_law", "insurance"} <= {candidate.clause_type for candidate in found}
+
+
+def test_a_flood_of_the_same_clause_is_bounded() -> None:
+    found = find(document("\n\n".join([ENGLISH["governing_law"]] * 400)), TYPES)
+    assert 0 < len(found) <= 6
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The Supplier is a corporation organized under the laws of Delaware.",
+        "The Customer grants a non- exclusive license to use the portal.",
+        "Sections 5 and 6 survive termination of this Agreement for any reason.",
+        "The assignment was a success and everybody was content.",
+        "All information is kept in the central directory of the authority.",
+    ],
+)
+def test_what_only_sounds_like_a_clause_is_none(sentence: str) -> None:
+    assert find(document(sentence), TYPES) == []
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_no_pattern_takes_more_than_linear_time_on_hostile_text(language: str) -> None:
+    words = " liability not shall terminate insurance exclusive assign consent garantie responsabilité ne peut "
+    for text in (
+        words * 4000,
+        "a" * 400_000,
+        "(" * 200_000,
+        "liability not exceed " * 20_000,
+        "1.1 " * 100_000,
+        "\n" * 400_000,
+    ):
+        began = time.perf_counter()
+        find(document(text, language), TYPES)
+        assert time.perf_counter() - began < 6, text[:40]
+
+
+@given(st.text(max_size=400))
+@settings(max_examples=60, deadline=None)
+def test_every_candidate_is_a_slice_of_the_text(noise: str) -> None:
+    text = f"{noise} {ENGLISH['insurance']} {noise}\n\n{FRENCH['governing_law']}"
+    for candidate in find(document(text, ""), TYPES):
+        assert candidate.start is not None
+        assert text[candidate.start : candidate.start + len(candidate.quote)] == candidate.quote
+
+
+class OneText:
+    """Artifacts that hold one text."""
+
+    def __init__(self, text: DocumentText) -> None:
+        self.data = json.dumps(text.to_json()).encode()
+
+    async def get(self, sha256: str) -> bytes:
+        return self.data
+
+
+class Slow:
+    async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any:
+        raise ChildTimeout(f"no answer within {timeout:g} s")
+
+
+def question() -> Question:
+    key = {"text_ref": "0" * 64, "rules": rules_sha256(), "types": ["insurance", "governing_law"]}
+    return Question("clause_rules", "extract", key, document="a.pdf")
+
+
+async def test_the_tool_answers_from_a_child_process_what_the_rules_say() -> None:
+    head = 'Agreement between Acme Ltd ("Supplier") and Bank plc ("Customer").'
+    text = document(f"{head}\n\n{ENGLISH['insurance']}")
+    children = Children(workers=1)
+    try:
+        answer = await ClauseRules(OneText(text), children).answer(question())  # type: ignore[arg-type]
+    finally:
+        await children.aclose()
+    (candidate,) = answer.value["candidates"]
+    assert candidate["quote"] == ENGLISH["insurance"]
+    assert answer.value["supplier"]["name"] == "Acme Ltd"
+    assert (
+        json.loads(json.dumps(answer.value)) == answer.value == read_clauses(json.dumps(text.to_json()), ["insurance"])
+    )
+
+
+async def test_a_child_without_an_answer_fails_this_document_only() -> None:
+    with pytest.raises(AnswerInvalid, match=r"a\.pdf.*60 s"):
+        await ClauseRules(OneText(document("x")), Slow()).answer(question())  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(not (DATA / "contracts").is_dir(), reason="the contracts of the shared data are not here")
+def test_a_long_contract_takes_less_than_a_second_and_a_half() -> None:
+    longest = max((DATA / "contracts" / "txt").glob("*.txt"), key=lambda path: path.stat().st_size)
+    text = longest.read_text(encoding="utf-8")
+    began = time.perf_counter()
+    found = find(document(text), TYPES)
+    assert time.perf_counter() - began < 1.5
+    assert len({candidate.clause_type for candidate in found}) >= 8

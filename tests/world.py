@@ -1,0 +1,103 @@
+"""What tests set up: documents, a process that is really killed, rows that are counted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+from reportlab.pdfgen.canvas import Canvas
+
+ROOT = Path(__file__).resolve().parents[1]
+
+CLAUSES = (
+    '1. This Agreement is made between {name} Ltd (the "Supplier") and Meridian Foods SA (the "Customer").',
+    "2. Limitation of Liability. The Supplier's aggregate liability under this Agreement shall not exceed EUR {amount}.",
+    "3. Governing Law. This Agreement is governed by the laws of France.",
+    "4. Termination. The Customer may terminate this Agreement for convenience on thirty days' written notice.",
+    "5. Insurance. The Supplier shall maintain professional liability insurance of EUR 1,000,000.",
+)
+
+
+def contracts(folder: Path, count: int, *, prefix: str = "contract") -> Path:
+    """A folder of small PDF contracts, each with its own supplier and amount."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(count):
+        canvas = Canvas(str(folder / f"{prefix}_{number:04d}.pdf"), invariant=1)
+        for line, clause in enumerate(CLAUSES):
+            canvas.drawString(50, 780 - 30 * line, clause.format(name=f"Firm {number}", amount=f"{number + 1}0,000"))
+        canvas.save()
+    return folder
+
+
+def environment(database: str, home: Path, **more: str) -> dict[str, str]:
+    """The environment of a child process of Reprise."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("REPRISE_", "OPENAI_"))}
+    return {
+        **kept,
+        "REPRISE_DATABASE_URL": database,
+        "REPRISE_HOME": str(home),
+        "LANGGRAPH_STRICT_MSGPACK": "true",
+        "PYTHONWARNINGS": "error",
+        **more,
+    }
+
+
+def command(*arguments: str | Path) -> list[str]:
+    """The command line of Reprise."""
+    return [sys.executable, str(ROOT / "run.py"), *map(str, arguments)]
+
+
+def run(
+    arguments: Sequence[str | Path], env: Mapping[str, str], timeout: float = 120
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    return subprocess.run(
+        command(*arguments), env=dict(env), capture_output=True, text=True, timeout=timeout, check=False
+    )
+
+
+def begin(arguments: Sequence[str | Path], env: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Begin a command in a process group of its own."""
+    return subprocess.Popen(
+        command(*arguments),
+        env=dict(env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """kill -9, and nothing else."""
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=20)
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
+    """Poll until the condition holds; fail the test when it does not."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"nothing came of it within {seconds:g} s")
+
+
+def rows(database: str, query: str, *values: Any) -> list[dict[str, Any]]:
+    """Look into the tables."""
+    with psycopg.connect(database, autocommit=True, row_factory=dict_row) as connection:
+        return connection.execute(query.encode(), values).fetchall()
+
+
+def number(database: str, query: str, *values: Any) -> int:
+    """The one number that a query gives."""
+    return int(next(iter(rows(database, query, *values)[0].values())))
