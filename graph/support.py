@@ -87,6 +87,12 @@ class Support:
         row = await self._database.row("cost", run_id=run.run_id) if run else None
         return float(row["usd"]) if row else 0.0
 
+    async def releases(self, thread_id: str) -> list[str]:
+        """Where the released files of a run are."""
+        run = await self._views.run_of(thread_id)
+        rows = await self._database.rows("releases", run_id=run.run_id) if run else []
+        return [str(row["outcome"]["uri"]) for row in rows if (row["outcome"] or {}).get("uri")]
+
     async def titles(self, thread_id: str, language: str = "en") -> dict[str, str]:
         """Clause type to its name, by the playbook that the run froze."""
         run = await self._views.run_of(thread_id)

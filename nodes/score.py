@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from nodes.domain.clauses import Finding
-from nodes.domain.errors import ArtifactMissing
+from nodes.domain.errors import ArtifactMissing, SourceError
 from nodes.domain.format import count
 from nodes.domain.playbook import Playbook
 from nodes.domain.review import latest, packet, sha256_of, to_bytes
 from nodes.domain.risk import Scored
 from nodes.domain.risk import score as scored_by
-from nodes.domain.run import ArtifactRef, Run
+from nodes.domain.run import ArtifactRef, DocumentResult, Run
 from nodes.ports import Services
 from state import RunContext, RunState
 
@@ -34,6 +35,7 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
         for finding in await _stored(services, run, state.get("batch_total") or 0)
     ]
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
+    _require_one(run, documents)
     scored = scored_by(findings, documents, playbook)
     round_number = (state.get("review_round") or 0) + 1
     findings_ref = await _keep(services, run, "findings", _bytes(scored))
@@ -52,6 +54,13 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
         assert sha256 == sha256_of(frozen)
         changes |= {"packet": sha256, "review_round": round_number}
     return changes
+
+
+def _require_one(run: Run, documents: Sequence[DocumentResult]) -> None:
+    """A note about nothing would look like a note without risks."""
+    if not any(document.state == "done" for document in documents):
+        first = next((document.reason for document in documents if document.reason), "no reason was recorded")
+        raise SourceError(f"None of the {count(len(documents), 'document')} could be read. The first: {first}")
 
 
 async def _stored(services: Services, run: Run, batches: int) -> list[Finding]:

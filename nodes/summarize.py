@@ -85,29 +85,41 @@ def _language(documents: Sequence[DocumentResult]) -> str:
 async def _written(
     services: Services, run: Run, findings: Sequence[Finding], language: str
 ) -> dict[str, Sequence[Sentence]]:
-    """A model's sentences by supplier; where it gives none that can be used, the note is our own alone."""
+    """A model's sentences by supplier, asked for side by side; an error waits until the calls in flight have ended."""
     by_supplier: dict[str, list[Finding]] = defaultdict(list)
     for finding in sorted(findings, key=lambda finding: (-finding.score, finding.finding_id)):
         if is_stated(finding) and finding.supplier:
             by_supplier[finding.supplier].append(finding)
-    written: dict[str, Sequence[Sentence]] = {}
-    for supplier in sorted(by_supplier):
-        shown = [
-            {
-                "id": finding.finding_id,
-                "supplier": supplier,
-                "type": finding.clause_type,
-                "risk": finding.risk,
-                "quote": finding.quote,
-            }
-            for finding in by_supplier[supplier][:MOST_FINDINGS]
-        ]
-        model = run.settings.models.get("summarize", "")
-        question = note_question(shown, model=model, language="French" if language == "fr" else "English")
-        try:
+    slots = asyncio.Semaphore(run.settings.concurrency)
+    ends = await asyncio.gather(
+        *(_about(services, run, supplier, by_supplier[supplier], language, slots) for supplier in sorted(by_supplier)),
+        return_exceptions=True,
+    )
+    broken = next((end for end in ends if isinstance(end, BaseException)), None)
+    if broken is not None:
+        raise broken
+    return {supplier: end for supplier, end in zip(sorted(by_supplier), ends, strict=True) if isinstance(end, list)}
+
+
+async def _about(
+    services: Services, run: Run, supplier: str, findings: Sequence[Finding], language: str, slots: asyncio.Semaphore
+) -> list[Sentence]:
+    """What a model says of one supplier; nothing where it gives no usable answer."""
+    shown = [
+        {
+            "id": finding.finding_id,
+            "supplier": supplier,
+            "type": finding.clause_type,
+            "risk": finding.risk,
+            "quote": finding.quote,
+        }
+        for finding in findings[:MOST_FINDINGS]
+    ]
+    model = run.settings.models.get("summarize", "")
+    question = note_question(shown, model=model, language="French" if language == "fr" else "English")
+    try:
+        async with slots:
             answer = await services.calls.ask(run, question)
-        except (DocumentError, Transient):
-            continue
-        sentences = NoteAnswer.model_validate(answer.value).sentences
-        written[supplier] = [Sentence(one.text, tuple(one.cites), "fact") for one in sentences]
-    return written
+    except (DocumentError, Transient):
+        return []
+    return [Sentence(one.text, tuple(one.cites), "fact") for one in NoteAnswer.model_validate(answer.value).sentences]

@@ -183,6 +183,12 @@ def test_of_several_places_the_hint_decides_and_else_the_first() -> None:
     assert locate("the FEE is due.", text, hint=33).spans == ((32, 46),)
 
 
+def test_a_place_by_the_hint_wins_over_the_same_words_in_better_print_elsewhere() -> None:
+    text = document("The total\nfee is due." + " x" * 200 + " The total fee is due.")
+    assert locate("The total fee is due.", text).spans == ((422, 443),)
+    assert locate("The total fee is due.", text, hint=3).spans == ((0, 20),)
+
+
 def test_a_whole_word_is_preferred_to_a_part_of_one() -> None:
     assert locate("term", document("determined terms; the term ends")).spans == ((22, 26),)
 

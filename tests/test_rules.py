@@ -126,7 +126,7 @@ FRENCH = {
     "cap_on_liability": "La responsabilité du Prestataire ne pourra excéder le montant annuel du contrat.",
     "uncapped_liability": "Ce plafond ne s'applique pas en cas de faute lourde ou de dol.",
     "indemnification": "Le Prestataire garantit le Client contre toute action ou réclamation de tiers.",
-    "termination_for_convenience": "Le Client peut résilier le contrat à tout moment moyennant un préavis de trois mois.",
+    "termination_for_convenience": "Le Client peut résilier à tout moment moyennant un préavis de trois mois.",
     "governing_law": "Le présent contrat est soumis au droit français.",
     "insurance": "Le Prestataire déclare avoir souscrit une police d'assurance responsabilité civile.",
     "liquidated_damages": "Tout retard entraîne des pénalités de 100 euros par jour de retard.",

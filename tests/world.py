@@ -16,10 +16,11 @@ from psycopg.rows import dict_row
 from reportlab.pdfgen.canvas import Canvas
 
 ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT.parent / "shared" / "data"
 
 CLAUSES = (
     '1. This Agreement is made between {name} Ltd (the "Supplier") and Meridian Foods SA (the "Customer").',
-    "2. Limitation of Liability. The Supplier's aggregate liability under this Agreement shall not exceed EUR {amount}.",
+    "2. Liability. The Supplier's aggregate liability under this Agreement shall not exceed EUR {amount}.",
     "3. Governing Law. This Agreement is governed by the laws of France.",
     "4. Termination. The Customer may terminate this Agreement for convenience on thirty days' written notice.",
     "5. Insurance. The Supplier shall maintain professional liability insurance of EUR 1,000,000.",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def start(
-    source: Annotated[list[str], typer.Argument(metavar="SOURCE…", help="Folders or files with the documents.")],
+    source: Annotated[list[str], typer.Argument(metavar="SOURCE", help="Folders or files with the documents.")],
     thread: Annotated[str | None, typer.Option("--thread", metavar="NAME", help="What to call the run.")] = None,
     job: Annotated[str, typer.Option("--job", metavar="ID", help="Groups the runs of one data room.")] = "",
     matter: Annotated[
@@ -62,7 +62,7 @@ def start(
         "fresh": fresh or None,
         "language": lang,
     }
-    named = {"thread": thread, "job": job, "matter": matter, "playbook": playbook, "engine": engine}
+    named: dict[str, Any] = {"thread": thread, "job": job, "matter": matter, "playbook": playbook, "engine": engine}
     words = given.passwords(passwords)
 
     async def work(reprise: Reprise) -> int:
@@ -89,7 +89,7 @@ def resume(
 ) -> int:
     """Go on from the last safe step; nothing that is done is done again."""
     said = _verdicts(decisions, accept_all, reviewer, reason)
-    changes = {
+    changes: dict[str, Any] = {
         "models": given.models(model),
         "budget_usd": budget_usd,
         "deadline_seconds": given.seconds(deadline),

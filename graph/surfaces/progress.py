@@ -62,7 +62,7 @@ class Progress:
     def _on_run(self, event: Mapping[str, Any]) -> None:
         self._know(event)
         self._total, self._before = int(event["total"]), int(event["done"])
-        done = f", {self._before} done" if self._before else ""
+        done = f", {self._before} of them settled before" if self._before else ""
         say(f"{one_line(self.name, 60)}: {self._total} documents{done}")
         if self._live and self._before < self._total:
             self._open()

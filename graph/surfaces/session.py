@@ -57,18 +57,19 @@ async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, det
 async def show_end(reprise: Reprise, view: RunView) -> None:
     """What a person sees at the end of a drive: the run, its failures, what is most serious, the next command."""
     from graph.surfaces.output import console
-    from graph.surfaces.terminal import TOP, show_findings, show_next, show_run
-    from graph.surfaces.terminal_lists import show_failures
+    from graph.surfaces.terminal import TOP, TOP_NARROW, WIDE, show_findings, show_next, show_run
+    from graph.surfaces.terminal_lists import show_failures, show_releases
 
     data: dict[str, Any] = view.to_json()
     show_run(data)
+    show_releases(await reprise.support.releases(view.thread_id))
     shown = await reprise.support.show(view.thread_id) if data["documents"]["failed"] else None
     if shown:
         show_failures(shown["failures"], limit=5)
     if data["findings"]["total"] and sum(data["findings"]["by_risk"].values()):
         console().print()
         titles = await reprise.support.titles(view.thread_id)
-        show_findings(await reprise.findings(view.thread_id), titles, TOP if console().width >= 110 else 10)
+        show_findings(await reprise.findings(view.thread_id), titles, TOP if console().width >= WIDE else TOP_NARROW)
         console().print()
     show_next(view.next_action)
 

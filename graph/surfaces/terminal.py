@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -20,6 +20,8 @@ from nodes.domain.review import most_serious_first
 WIDE = 110
 """Columns from which a finding fits on one line."""
 TOP = 15
+"""Findings at the end of a drive."""
+TOP_NARROW = 10
 
 RISK_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "dim"}
 STATUS_STYLES = {
@@ -55,9 +57,16 @@ def show_run(run: Mapping[str, Any], out: Console | None = None) -> None:
     title.append(f"  {' · '.join(one_line(str(part), 60) for part in about if part)}", style="dim")
     out.print(title)
     for name, value in _facts(run):
-        line = Text(f"  {name:<10}", style="dim")
-        line.append(value, style="red" if name == "error" else "not dim")
-        out.print(line)
+        out.print(fact(name, value, "red" if name == "error" else "dim"))
+
+
+def fact(name: str, value: str, style: str = "dim") -> Table:
+    """A named line; what does not fit goes on below its beginning."""
+    grid = Table.grid(padding=(0, 0))
+    grid.add_column(width=12, no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(Text(f"  {name}", style=style), Text(value))
+    return grid
 
 
 def _facts(run: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -77,9 +86,6 @@ def _facts(run: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if review_state.get("reviewers"):
         reviewers = ", ".join(one_line(name, 40) for name in review_state["reviewers"])
         yield "reviewed", f"{count(review_state['decisions'], 'decision')} by {reviewers}"
-    for one in run["artifacts"]:
-        if one["name"] in ("note.md", "note.html"):
-            yield "note", one["uri"].removeprefix("file://")
     if run["updated_at"]:
         yield "last sign", when(datetime.fromisoformat(run["updated_at"]))
     if run["error"]:
@@ -152,11 +158,11 @@ def _narrow(findings: Sequence[Finding], titles: Mapping[str, str], width: int) 
     table.add_column(no_wrap=True)
     room = width - 10
     for one in findings:
-        place = place_of(one)
+        page = "" if one.page is None else f" p. {one.page}"
+        place = one_line(one.document, room) + page
         left = " · ".join(filter(None, [title_of(one, titles), one.supplier]))
-        half = max(room - len(one_line(place, room // 2)) - 3, room // 2)
-        head = Text(one_line(left, half), style="bold")
-        head.append(f"  {tail(place, room - len(head.plain) - 2)}", style="not bold")
+        head = Text(one_line(left, max(room - len(place) - 2, room // 2)), style="bold")
+        head.append(f"  {tail(one.document, room - len(head.plain) - len(page) - 2)}{page}", style="not bold")
         table.add_row(Text(one.risk, style=RISK_STYLES.get(one.risk, "")), head)
         state = state_text(one)
         line = quote_text(one, room - len(state.plain) - 1)
@@ -164,12 +170,21 @@ def _narrow(findings: Sequence[Finding], titles: Mapping[str, str], width: int) 
     return table
 
 
-def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
-    """A table without frames, so that its lines can be copied."""
+def plain_table(*columns: str, right: Sequence[str] = (), gives_way: Sequence[str] = ()) -> Table:
+    """A table without frames, so that its lines can be copied.
+
+    Where it is too wide, the columns that give way are cut before the others; fill them with `cut` texts.
+    """
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for name in columns:
-        table.add_column(name, no_wrap=True, overflow="ellipsis", justify="right" if name in right else "left")
+        justify: Literal["left", "right"] = "right" if name in right else "left"
+        table.add_column(name, no_wrap=name not in gives_way, overflow="ellipsis", justify=justify)
     return table
+
+
+def cut(text: str, style: str = "") -> Text:
+    """Text on one line that may be cut at the end."""
+    return Text(one_line(text, 300), style=style, no_wrap=True, overflow="ellipsis")
 
 
 def title_of(finding: Finding, titles: Mapping[str, str]) -> str:
@@ -188,10 +203,6 @@ def state_text(finding: Finding) -> Text:
     if verdict:
         return Text(f"{verdict}ed", style="green" if verdict == "accept" else "red")
     return Text("to review" if finding.needs_review else "", style="yellow")
-
-
-def place_of(finding: Finding) -> str:
-    return finding.document if finding.page is None else f"{finding.document} p. {finding.page}"
 
 
 def tail(path: str, limit: int) -> str:

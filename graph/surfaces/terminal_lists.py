@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from urllib.parse import unquote
 
 from rich.table import Table
 from rich.text import Text
 
 from graph.surfaces.output import console
-from graph.surfaces.terminal import STATUS_STYLES, counts_line, label, plain_table, tail
+from graph.surfaces.terminal import STATUS_STYLES, WIDE, counts_line, cut, fact, label, plain_table, tail
 from nodes.domain.coverage import ranges
 from nodes.domain.format import count, duration, money, number, one_line, when
 from nodes.domain.review import Decision
@@ -22,28 +23,34 @@ STATE_STYLES = {"completed": "green", "reused": "dim", "failed": "red", "lost_an
 def show_failures(failures: Sequence[Mapping[str, Any]], limit: int | None = None) -> None:
     """Documents that failed, by name, with why and what to do."""
     for one in failures[:limit]:
-        line = Text("  failed    ", style="red")
         document, reason = one_line(one["document"], 200), one_line(one["reason"], 400)
-        line.append(reason if reason.startswith(document) else f"{document}: {reason}", style="not red")
-        console().print(line)
+        line = reason if reason.startswith(document) else f"{document}: {reason}"
+        console().print(fact("failed", line, "red"))
     if limit is not None and len(failures) > limit:
         console().print(Text(f"  and {len(failures) - limit} more: python run.py coverage", style="dim"))
 
 
+def show_releases(uris: Sequence[str]) -> None:
+    """Where the note lies, as paths that can be copied."""
+    for uri in uris:
+        path = unquote(uri.removeprefix("file://")) if uri.startswith("file://") else uri
+        console().print(Text(f"  {'note':<10}{one_line(path, 500)}"), soft_wrap=True)
+
+
 def show_journal(rows: Sequence[Mapping[str, Any]]) -> None:
-    table = plain_table("call", "step", "tool", "model", "state", "try", "took", "cost", "document", right=("call",))
-    room = console().width
+    wide = console().width >= WIDE
+    more = ("model",) if wide else ()
+    table = plain_table("call", "tool", *more, "state", "try", "took", "cost", "document", gives_way=("document",))
     for row in rows:
         table.add_row(
             str(row["call_id"]),
-            row["step"],
             row["tool"],
-            one_line(row["model"], 20),
+            *([one_line(row["model"], 24)] if wide else []),
             Text(row["state"], style=STATE_STYLES.get(row["state"], "")),
             str(row["attempt"]),
             _took(row["started_at"], row["finished_at"]),
             _usd(row["usd"], row["state"]),
-            Text(tail(row["document"], max(16, room // 3))),
+            cut(tail(row["document"], 40)),
         )
     _print(table, len(rows), "call")
     for row in rows:
@@ -52,7 +59,7 @@ def show_journal(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def show_decisions(rows: Sequence[Decision]) -> None:
-    table = plain_table("at", "verdict", "finding", "reviewer", "from", "reason")
+    table = plain_table("at", "verdict", "finding", "reviewer", "from", "reason", gives_way=("reason",))
     for one in rows:
         style = "green" if one.verdict == "accept" else "red"
         table.add_row(
@@ -61,24 +68,29 @@ def show_decisions(rows: Sequence[Decision]) -> None:
             one_line(one.finding_id, 40),
             Text(one_line(one.reviewer, 24)),
             one.surface,
-            Text(one_line(one.reason, 200)),
+            cut(one.reason),
         )
     _print(table, len(rows), "decision")
 
 
 def show_runs(runs: Sequence[Mapping[str, Any]]) -> None:
-    table = plain_table("run", "status", "documents", "to review", "cost", "started")
+    table = plain_table("run", "status", "documents", "to review", "cost", "started", gives_way=("run",))
     for run in runs:
         status = str(run["status"])
         table.add_row(
-            Text(_short(run), style="bold"),
+            cut(_short(run), style="bold"),
             Text(status, style=STATUS_STYLES.get(status, "")),
-            counts_line({**run["documents"], "skipped": 0}, "done failed"),
-            str(run["findings"]["to_review"] or ""),
+            _done_of(run["documents"]),
+            str(run["findings"]["to_review"] or "—"),
             money(Decimal(str(run["cost"]["usd"])), basis=run["cost"]["basis"], unpriced=run["cost"]["calls_unpriced"]),
             when(datetime.fromisoformat(run["started_at"])) if run["started_at"] else "",
         )
     _print(table, len(runs), "run")
+
+
+def _done_of(documents: Mapping[str, int]) -> str:
+    failed = f", {documents['failed']} failed" if documents["failed"] else ""
+    return f"{documents['done']} of {documents['total']}{failed}"
 
 
 def _short(run: Mapping[str, Any]) -> str:
@@ -86,15 +98,17 @@ def _short(run: Mapping[str, Any]) -> str:
 
 
 def show_history(rows: Sequence[Mapping[str, Any]]) -> None:
-    table = plain_table("step", "next", "what was done", "at", "checkpoint")
+    wide = console().width >= WIDE
+    more = ("checkpoint",) if wide else ()
+    table = plain_table("step", "at", "next", *more, "what was done", right=("step",), gives_way=("what was done",))
     for row in rows:
         at = row["created_at"]
         table.add_row(
             str(row["step"]),
-            ", ".join(row["next"]) or "—",
-            Text(one_line(row["headline"], max(30, console().width // 3))),
             when(datetime.fromisoformat(at)) if at else "",
-            str(row["checkpoint_id"]),
+            ", ".join(row["next"]).strip("_") or "—",
+            *([str(row["checkpoint_id"])] if wide else []),
+            cut(row["headline"]),
         )
     _print(table, len(rows), "checkpoint")
 
@@ -133,14 +147,14 @@ def show_cost(cost: Mapping[str, Any]) -> None:
 
 def show_coverage(coverage: Mapping[str, Any]) -> None:
     documents, pages = coverage["documents"], coverage["pages"]
-    table = plain_table("state", "document", "supplier", "pages", "findings", right=("findings",))
-    room = console().width
+    columns = ("state", "document", "supplier", "pages", "findings")
+    table = plain_table(*columns, right=("findings",), gives_way=("document", "supplier"))
     for one in coverage["listed"]:
         style = {"done": "green", "failed": "red"}.get(one["state"], "yellow")
         table.add_row(
             Text(one["state"], style=style),
-            Text(tail(one["document"], max(28, room // 3))),
-            Text(one_line(one["supplier"], max(16, room // 5))),
+            cut(tail(one["document"], console().width // 2)),
+            cut(one["supplier"]),
             _states([page["state"] for page in one["pages"]]),
             str(one["findings"]) if one["state"] == "done" else "",
         )

@@ -18,6 +18,9 @@ __all__ = ["Party", "facts", "negated", "numbers_in", "parties", "supplier"]
 PREAMBLE = 8_000
 """Parties are named in so many first characters."""
 LONGEST_NAME = 120
+LONGEST_PREAMBLE = 2_500
+LONGEST_GAP = 900
+"""Characters from one definition to the next, or from "between" to the first."""
 _MONTHS_OF = {"month": Decimal(1), "year": Decimal(12), "quarter": Decimal(3)}
 
 _SUPPLIER_ROLES = re.compile(
@@ -34,7 +37,7 @@ _CUSTOMER_ROLES = re.compile(
 _NO_PARTY = re.compile(
     r"\b(?:agreement|contract|effective date|party(?! [a-z0-9]\b)|parties|date|term|territory|products?"
     r"|services?|contrat|convention"
-    r"|accord|presentes?|you|your|we|us|our|annexe|exhibit|recitals?|commission|act|affiliates?)\b"
+    r"|accord|presentes?|you|your|we|us|our|annexe|exhibit|attachment|schedule|recitals?|commission|act|affiliates?)\b"
 )
 _OPENING = re.compile(
     r"\b(?:by and (?:between|among)|between|among|entre(?: les soussign[ée]e?s)?|entered into with)\b\s*:?",
@@ -50,7 +53,8 @@ _ALIAS = r"[\"“”«]\s*(?:the |le |la |les |l['’])?(?P<{0}>[^\"“”»«]{
 _DEFINITION = re.compile(
     rf"\([^()\"“”«]{{0,80}}{_ALIAS.format('a')}[^()]{{0,120}}\)"
     rf"|(?:ci-apr[èe]s|hereinafter|hereafter)[^\"“”«().]{{0,60}}{_ALIAS.format('b')}"
-    r"|\((?:the )?(?P<c>[A-Z][A-Za-z]{2,20})\)",
+    r"|\((?:the )?(?P<c>(?-i:[A-Z])[a-z]{3,20}|(?-i:[A-Z]{3,12}))\)"
+    r"(?!,? ?(?:inc|ltd|limited|llc|corp|plc|gmbh|s\.?a)\b)",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -68,10 +72,12 @@ _NAME_END = re.compile(
     r"\s*(?:[,;(\n]\s*)?(?:\b(?:an?|whose|having|with|located|organi[sz]ed|incorporated|existing|acting|represented"
     r"|a company|duly|of|at|doing business|dont|au capital|immatricul[ée]e?|enregistr[ée]e?|repr[ée]sent[ée]e?|agissant"
     r"|sise|ayant|domicili[ée]e?|soci[ée]t[ée] (?:[àa]|anonyme|par)|and its|on behalf|for itself|formerly|hereinafter"
-    r"|hereafter|ci-apr[èe]s|f/k/a|d/b/a)\b|\d|\()|\n\s*\n",
+    r"|hereafter|ci-apr[èe]s|f/k/a|d/b/a)\b|\d"
+    r"|\((?!\w{2,12}\),? ?(?i:inc|ltd|limited|llc|corp|plc|gmbh|s\.a)))|\n\s*\n",
 )
-_AND = re.compile(r"(?:[,;)]\s*|\s)(?:and|et|AND|ET)\s*:?\s+(?:\(?\d\)\s*)?(?=[A-Z0-9{\[])")
+_AND = re.compile(r"(?:[,;)]\s*|\s)(?:and|et|AND|ET)\s*[:–-]?\s+(?:\(?\d\)\s*)?(?=[A-Z0-9{\[])")
 _SENTENCE = re.compile(r"\b(?:agrees?|shall|will|is|are|may|hereby|sont|est)\b")
+_TITLE = re.compile(r"\b(?:inc|llc|ltd|corp|co|plc|l\.p)\b\.?,? and\b|\bagreement\b", re.IGNORECASE)
 _LEGAL_FORM = re.compile(
     r",?\s*(?:inc|llc|ltd|limited|corp|l\.?p|plc|gmbh|s\.?a\.?s?|sarl|n\.v|b\.v|co)\b\.?", re.IGNORECASE
 )
@@ -121,27 +127,32 @@ def supplier(text: DocumentText, candidates: Sequence[Candidate] = ()) -> tuple[
 def parties(text: DocumentText) -> list[Party]:
     """The parties that the preamble defines by name, in its order."""
     head = text.text[:PREAMBLE]
-    found: list[Party] = []
-    for opening in _OPENING.finditer(head):
-        closing = _CLOSING.search(head, opening.end() + 20)
-        found = list(
-            _defined(head, opening.end(), min(closing.start() if closing else PREAMBLE, opening.end() + 3_000))
-        )
-        if found:
+    best: list[Party] = []
+    openings = [match.end() for match in _OPENING.finditer(head)]
+    for start, following in zip(openings, [*openings[1:], PREAMBLE], strict=False):
+        closing = _CLOSING.search(head, start + 20)
+        end = min(closing.start() if closing else PREAMBLE, start + LONGEST_PREAMBLE)
+        found = list(_defined(head, start, end))
+        # On a title page no definition stands between "between" and the next "between".
+        if found and found[0].end < following and len(found) > len(best):
+            best = found
+        if len(best) > 1:
             break
-    return found
+    return best
 
 
 def _defined(head: str, start: int, end: int) -> Iterator[Party]:
     position = start
     for definition in _DEFINITION.finditer(head, start, end):
+        if definition.start() - position > LONGEST_GAP:
+            return
         alias = " ".join((definition["a"] or definition["b"] or definition["c"]).split())
         plain = simplify(alias)
         if _NO_PARTY.search(plain) and not (_SUPPLIER_ROLES.search(plain) or _CUSTOMER_ROLES.search(plain)):
             continue
         begin, name = _named(head, position, definition.start())
         position = definition.end()
-        if name and not _SENTENCE.search(name):
+        if name and not _SENTENCE.search(name) and not _TITLE.search(name):
             yield Party(name, alias, begin, definition.end())
 
 

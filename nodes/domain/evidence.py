@@ -32,6 +32,9 @@ NOT_FOUND = Location("not_found")
 ELISION_REACH, ELISION_MIN_CHARS = 2_000, 20
 """Spans of one elided quote may lie further apart than this only if each has so many letters."""
 
+BESIDE = 100
+"""Characters from its hint within which a quote stands by it."""
+
 _ELLIPSIS = re.compile(r"\s*(?:[\[(]\s*(?:\.{3,}|…)\s*[\])]|\.{3,}|…|(?:\. ){2,}\.)\s*")
 _EDGE_PUNCTUATION = ".,;:!?()[]"
 _SENTENCE_END = re.compile(r"[.!?]\s")
@@ -82,18 +85,16 @@ class Locator:
         return NOT_FOUND if slip is None else self._location([slip])
 
     def _letters(self, quote: str, start: int, hint: int | None) -> _Place | None:
-        """exact, else normalized, at or behind `start`."""
-        span = nearest(self._text, quote, start, hint, lambda at: (at, at + len(quote)), self._text)
-        if span is not None:
-            return _Place("exact", span)
+        """exact, else normalized, at or behind `start`; a normalized place by the hint before an exact one elsewhere."""
+        exact = nearest(self._text, quote, start, hint, lambda at: (at, at + len(quote)), self._text)
+        if exact is not None and (hint is None or abs(exact[0] - hint) <= BESIDE):
+            return _Place("exact", exact)
         needle = fold(quote).text.strip(_EDGE_PUNCTUATION)
-        if not needle:
-            return None
-        for hay in self._folds():
+        for hay in self._folds() if needle else ():
             span = self._in_fold(hay, needle, start, hint)
-            if span is not None:
+            if span is not None and (exact is None or _nearer(span, exact, hint)):
                 return _Place("normalized", span)
-        return None
+        return None if exact is None else _Place("exact", exact)
 
     def _in_fold(self, hay: Folded, needle: str, start: int, hint: int | None) -> Span | None:
         at = None if hint is None else bisect_left(hay.offsets, hint)
@@ -223,6 +224,10 @@ class Locator:
 def locate(quote: str, text: DocumentText, hint: int | None = None) -> Location:
     """Locate one quote; for many quotes of a document keep a Locator."""
     return Locator(text).locate(quote, hint)
+
+
+def _nearer(span: Span, other: Span, hint: int | None) -> bool:
+    return hint is not None and abs(span[0] - hint) + BESIDE < abs(other[0] - hint)
 
 
 def _turned(quote: str, source: str) -> bool:

@@ -21,7 +21,9 @@ from nodes.domain.folding import simplify
 from nodes.domain.sentences import Sentence, sentences
 
 LANGUAGES = ("en", "fr")
-_FOLDER = "rules"
+_CODE = ("rules", "sentences", "folding", "entities")
+FLOOR = 0.25
+"""Candidates less sure than this are not proposed."""
 SHORTEST = 25
 """Characters; what is shorter is a title."""
 
@@ -47,7 +49,8 @@ class Sign(_Part):
     """A pattern and how sure it makes us."""
 
     pattern: Pattern
-    confidence: float = Field(ge=0, le=1)
+    confidence: float = Field(ge=0, le=1, description="Share of such sentences that are this clause.")
+    titled: float | None = Field(default=None, ge=0, le=1, description="The same under a heading of this type.")
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -128,15 +131,17 @@ def load_rules() -> dict[str, RuleFile]:
 
 @lru_cache(maxsize=1)
 def rules_sha256() -> str:
-    """Of all rule files: another hash, other answers."""
+    """Of all rule files and of the code that applies them: another hash, perhaps other answers."""
     digest = hashlib.sha256()
     for language in LANGUAGES:
         digest.update(_bytes(language))
+    for module in _CODE:
+        digest.update(resources.files("nodes.domain").joinpath(f"{module}.py").read_bytes())
     return digest.hexdigest()
 
 
 def _bytes(language: str) -> bytes:
-    path = resources.files("nodes.playbooks").joinpath(_FOLDER, f"{language}.toml")
+    path = resources.files("nodes.playbooks.rules").joinpath(f"{language}.toml")
     try:
         return path.read_bytes()
     except OSError as error:
@@ -192,13 +197,13 @@ def _hits(rule: Rule, read: list[_Read]) -> Iterator[_Hit]:
     for index, item in enumerate(read):
         if not any(keyword in item.plain for keyword in rule.keywords) or not _says_something(item.plain):
             continue
-        sure = _best(rule.strong, item.plain)
-        unsure = _best(rule.weak, item.plain) if not sure else 0.0
+        titled = bool(rule.title and rule.title.search(item.heading))
+        sure = _best(rule.strong, item.plain, titled)
+        unsure = _best(rule.weak, item.plain, titled) if not sure else 0.0
         if not (sure or unsure) or (rule.not_this and rule.not_this.search(item.plain)):
             continue
-        titled = bool(rule.title and rule.title.search(item.heading))
         if sure:
-            strong[index] = min(1.0, sure + 0.05) if titled else sure
+            strong[index] = sure
         elif titled:
             weak[index] = unsure
         else:
@@ -216,5 +221,15 @@ def _says_something(plain: str) -> bool:
     return len(plain) >= SHORTEST and "....." not in plain and ". . . ." not in plain
 
 
-def _best(signs: Iterable[Sign], plain: str) -> float:
-    return max((sign.confidence for sign in signs if sign.regex.search(plain)), default=0.0)
+def _best(signs: Iterable[Sign], plain: str, titled: bool) -> float:
+    """The surest sign in the sentence; one that is too unsure to be worth a reader's time is none."""
+    found = 0.0
+    for sign in signs:
+        confidence = sign.confidence if not titled else _under_title(sign)
+        if confidence > found and confidence >= FLOOR and sign.regex.search(plain):
+            found = confidence
+    return found
+
+
+def _under_title(sign: Sign) -> float:
+    return sign.titled if sign.titled is not None else min(1.0, sign.confidence + 0.05)

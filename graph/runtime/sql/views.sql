@@ -4,9 +4,14 @@ SELECT r.*, l.owner, l.host, l.pid, l.expires_at > now() AS live
  ORDER BY r.started_at DESC LIMIT %(limit)s
 
 -- name: find_thread
-SELECT thread_id, name = %(text)s OR thread_id = %(thread_id)s AS exact
+-- A start that died before it froze its inputs has checkpoints and no run: it is found by its whole name.
+SELECT thread_id, name = %(text)s OR thread_id = %(thread_id)s AS exact, started_at
   FROM reprise.runs
  WHERE name = %(text)s OR thread_id = %(thread_id)s OR thread_id LIKE %(prefix)s OR name LIKE %(prefix)s
+ UNION ALL
+SELECT %(thread_id)s, true, now()
+ WHERE EXISTS (SELECT 1 FROM public.checkpoints c WHERE c.thread_id = %(thread_id)s)
+   AND NOT EXISTS (SELECT 1 FROM reprise.runs r WHERE r.thread_id = %(thread_id)s)
  ORDER BY exact DESC, started_at DESC LIMIT 20
 
 -- name: last_thread
@@ -84,6 +89,9 @@ SELECT step, tool, model, count(*) FILTER (WHERE state <> 'reused') AS calls,
        coalesce(sum(usd), 0) AS usd, coalesce(sum(avoided_usd), 0) AS avoided_usd
   FROM reprise.calls WHERE run_id = %(run_id)s
  GROUP BY step, tool, model ORDER BY usd DESC, step, tool, model
+
+-- name: releases
+SELECT key, kind, outcome FROM reprise.effects WHERE run_id = %(run_id)s AND state = 'done' ORDER BY intended_at, key
 
 -- name: text_of
 SELECT text_ref FROM reprise.run_document WHERE run_id = %(run_id)s AND document = %(document)s

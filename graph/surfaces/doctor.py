@@ -1,0 +1,172 @@
+"""`doctor`: what this machine has and lacks, each line with what to do; it changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from nodes.domain.errors import RepriseError
+from nodes.domain.format import one_line, size
+
+if TYPE_CHECKING:
+    from graph.settings import Settings
+
+State = Literal["ok", "warn", "FAIL"]
+STYLES = {"ok": "green", "warn": "yellow", "FAIL": "bold red"}
+
+LITTLE_SPACE = 1_000_000_000
+NO_SPACE = 100_000_000
+"""Bytes: below the first a large data room may not fit, below the second the database stops."""
+OLDEST_SERVER = 140_000
+"""As server_version_num has it: what the queries were written for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line."""
+
+    name: str
+    state: State
+    found: str
+    advice: str = ""
+    """What to do; "" when nothing is."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+async def check_all() -> list[Check]:
+    """All checks, in order; a check that breaks is a FAIL and stops no other."""
+    try:
+        from graph.app import operator_settings
+
+        settings = operator_settings()
+    except RepriseError as error:
+        return [_python(), Check("settings", "FAIL", one_line(str(error), 300), "correct or unset that variable")]
+    checks = [_python(), await asyncio.to_thread(_home, settings)]
+    for check in (_database, _readers, _playbooks):
+        checks += await _guarded(check, settings)
+    return [*checks, _key(settings)]
+
+
+async def _guarded(check: Callable[[Settings], Awaitable[list[Check]]], settings: Settings) -> list[Check]:
+    try:
+        return await check(settings)
+    except Exception as error:  # noqa: BLE001 - the doctor has to name every illness, also one it does not know
+        advice = "see the message" if isinstance(error, RepriseError) else "report this as a fault in Reprise"
+        return [Check(check.__name__.strip("_"), "FAIL", one_line(f"{error}" or type(error).__name__, 400), advice)]
+
+
+def _python() -> Check:
+    version = platform.python_version()
+    good = (3, 11) <= sys.version_info[:2] <= (3, 13)
+    return Check("Python", "ok" if good else "warn", version, "" if good else "use Python 3.11, 3.12 or 3.13")
+
+
+def _home(settings: Settings) -> Check:
+    """Room and rights where data is kept; the place itself is not made."""
+    place = settings.home
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    found = f"{settings.home}, {size(free)} free"
+    if not _writable(place):
+        return Check("home", "FAIL", found, f"make {place} writable, or set REPRISE_HOME to another folder")
+    if free < LITTLE_SPACE:
+        return Check("home", "FAIL" if free < NO_SPACE else "warn", found, "free some space, or move REPRISE_HOME")
+    return Check("home", "ok", found)
+
+
+def _writable(place: Path) -> bool:
+    import os
+
+    return os.access(place, os.W_OK | os.X_OK)
+
+
+async def _database(settings: Settings) -> list[Check]:
+    import psycopg
+
+    from graph.composition import database_url
+    from graph.runtime.migrations import missing_steps
+
+    kind = "embedded" if settings.own_server else "REPRISE_DATABASE_URL"
+    url = await database_url(settings)
+    try:
+        connection = await psycopg.AsyncConnection.connect(
+            url, autocommit=True, row_factory=psycopg.rows.dict_row, connect_timeout=5
+        )
+    except (psycopg.Error, ValueError) as error:
+        advice = "start it, check the address, or unset REPRISE_DATABASE_URL to use the embedded one"
+        return [Check("database", "FAIL", f"{kind}: {one_line(str(error), 200)}", advice)]
+    async with connection:
+        number = connection.info.server_version
+        found = f"PostgreSQL {number // 10_000}.{number % 10_000}, {kind}"
+        old = number < OLDEST_SERVER
+        server = Check("database", "FAIL" if old else "ok", found, "use PostgreSQL 14 or newer" if old else "")
+        try:
+            missing = await missing_steps(connection)
+        except RepriseError as error:
+            return [server, Check("schema", "FAIL", one_line(str(error), 300), "update this program")]
+    if not missing:
+        return [server, Check("schema", "ok", "current")]
+    # The embedded server is migrated by whatever opens it; one of somebody else's only when they say so.
+    state: State = "warn" if settings.own_server else "FAIL"
+    return [server, Check("schema", state, f"lacks {', '.join(missing)}", "run: python run.py migrate")]
+
+
+async def _readers(settings: Settings) -> list[Check]:
+    from graph.adapters.reader import INSTALL_OCR, OCR_PARTS, PARTS, describe
+
+    versions = await asyncio.to_thread(describe)
+    checks = []
+    for part, what in PARTS.items():
+        needed = part == "pypdfium2"
+        state: State = "ok" if versions[part] else "FAIL" if needed else "warn"
+        advice = "" if versions[part] else "pip install -e ." if needed else f"pip install {part}"
+        checks.append(Check(what, state, f"{part} {versions[part] or 'is missing'}", advice))
+    lacking = [part for part in OCR_PARTS if not versions[part]]
+    found = ", ".join(f"{part} {versions[part] or 'is missing'}" for part in OCR_PARTS)
+    advice = f"scanned pages will count as failed; {INSTALL_OCR}" if lacking else ""
+    return [*checks, Check("OCR", "warn" if lacking else "ok", found, advice)]
+
+
+async def _playbooks(settings: Settings) -> list[Check]:
+    from graph.adapters.file_playbooks import FilePlaybooks, shipped
+
+    names = await asyncio.to_thread(shipped)
+    playbooks = [await FilePlaybooks().load(name) for name in names]
+    if not playbooks:
+        return [Check("playbooks", "FAIL", "none", "install Reprise again")]
+    return [Check("playbooks", "ok", ", ".join(f"{one.name} {one.version}" for one in playbooks))]
+
+
+def _key(settings: Settings) -> Check:
+    """Whether there is a key, never which. The local engine needs none."""
+    endpoint = "OPENAI_BASE_URL is set" if settings.openai_base_url else "OpenAI's own endpoint"
+    if settings.openai_api_key.get_secret_value():
+        return Check("key", "ok", f"OPENAI_API_KEY is set, {endpoint}; used with --engine openai only")
+    if settings.openai_base_url:
+        return Check("key", "ok", f"OPENAI_API_KEY is not set, {endpoint}; right for an endpoint that asks for none")
+    advice = "set OPENAI_API_KEY to use --engine openai; --engine local needs none"
+    return Check("key", "warn", "OPENAI_API_KEY is not set", advice)
+
+
+def show_checks(checks: list[Check]) -> None:
+    """One line a check, and under it what to do."""
+    from rich.text import Text
+
+    from graph.surfaces.output import console
+
+    room = max(len(check.name) for check in checks)
+    for check in checks:
+        console().print(
+            Text.assemble((f"{check.state:<5}", STYLES[check.state]), f"{check.name:<{room}}  {check.found}")
+        )
+        if check.advice:
+            console().print(Text(f"{'':<5}{'':<{room}}  → {check.advice}", style="dim"))

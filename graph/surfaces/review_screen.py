@@ -1,0 +1,95 @@
+"""The screen of one finding under review."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+from rich.rule import Rule
+from rich.text import Text
+
+from graph.surfaces.output import console
+from graph.surfaces.terminal import RISK_STYLES
+from nodes.domain.format import alignment_label, clean, one_line
+
+KEYS = "a accept · x reject · l later · u undo · q leave · ? keys"
+EXPLAINED = (
+    ("a", "accept: the finding may be stated in the note"),
+    ("x", "reject: asks for the reason; the finding counts no more"),
+    ("l", "later: leave it waiting and go to the next"),
+    ("u", "undo: back to the one before, to decide it anew; the last decision holds"),
+    ("q", "leave: what is decided is stored, the rest keeps waiting"),
+)
+SHOWN_QUOTE = 1_200
+
+
+def show_finding(
+    finding: Mapping[str, Any], titles: Mapping[str, str], around: tuple[str, str], place: str, said: str = ""
+) -> None:
+    """Evidence first: where it stands and what is written there; then the rule; then the verdict of the machine."""
+    out = console()
+    out.clear()
+    title = titles.get(finding["clause_type"]) or finding["clause_type"].replace("_", " ")
+    out.print(Rule(Text(f"{one_line(title, 60)} · {place}", style="bold"), align="left", characters="─"))
+    page = "no page" if finding["page"] is None else f"page {finding['page']}"
+    where = Text.assemble((one_line(finding["document"], 200), "bold"), ", ", (page, "bold"))
+    if finding["supplier"]:
+        where.append(f"  {one_line(finding['supplier'], 60)}", style="dim")
+    out.print(where)
+    out.print()
+    out.print(_evidence(finding, around))
+    out.print()
+    found = finding["alignment"]
+    style = {"exact": "green", "not_found": "bold red"}.get(found, "yellow")
+    out.print(Text(alignment_label(found), style=style))
+    for reason in finding["reasons"]:
+        out.print(Text(f"  {one_line(reason, 300)}"))
+    out.print(_verdict(finding))
+    out.print()
+    if said:
+        out.print(Text(said, style="yellow"))
+    out.print(Text(KEYS, style="reverse"))
+
+
+def _evidence(finding: Mapping[str, Any], around: tuple[str, str]) -> Text:
+    before, after = (" ".join(clean(part).split()) for part in around)
+    quote = " ".join(clean(finding["quote"][:SHOWN_QUOTE]).split())
+    text = Text()
+    if before:
+        text.append(f"…{before} ", style="dim")
+    text.append(quote + ("…" if len(finding["quote"]) > SHOWN_QUOTE else ""), style="bold")
+    if after:
+        text.append(f" {after}…", style="dim")
+    return text
+
+
+def _verdict(finding: Mapping[str, Any]) -> Text:
+    line = Text("risk ")
+    line.append(finding["risk"], style=RISK_STYLES.get(finding["risk"], ""))
+    line.append(f", score {finding['score']} of 100 · confidence {finding['confidence']:.0%} by {finding['source']}")
+    if finding["review_reason"]:
+        line.append(f" · to review: {one_line(finding['review_reason'], 200)}", style="dim")
+    return line
+
+
+def show_keys() -> None:
+    out = console()
+    out.clear()
+    for key, meaning in EXPLAINED:
+        out.print(Text.assemble((f"  {key}  ", "bold"), meaning))
+    out.print()
+    out.print(Text("any key goes back", style="dim"))
+
+
+def ask_line(question: str) -> str:
+    """A line typed by a person; "" for Enter, Ctrl-D or Ctrl-C alone."""
+    console().print(Text(question, style="bold"))
+    # asyncio's own handler would swallow the first Ctrl-C and leave the prompt standing.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return clean(input("> ")).strip()
+    except (EOFError, KeyboardInterrupt):
+        return ""
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,1 @@
+"""Clause rules by language, read by nodes.domain.rules."""

@@ -1,0 +1,424 @@
+"""The command line as scripts and people use it: real processes, exit codes, what is on stdout and on stderr."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+from world import ROOT, begin, run, wait_until
+
+from graph.adapters import embedded_postgres
+from graph.adapters.scripted_endpoint import ScriptedEndpoint
+
+RUN_KEYS = (
+    "thread_id name run_id job_id matter workflow_version playbook engine status step next_action started_at "
+    "updated_at documents pages batch findings cost resumes review artifacts error"
+).split()
+FINDING_KEYS = (
+    "finding_id document document_sha256 supplier clause_type quote page boxes alignment risk score reasons "
+    "confidence source needs_review decision"
+).split()
+CLAUSES = (
+    '1. This Agreement is made between Firm {number} Ltd (the "Supplier") and Meridian Foods SA (the "Customer").',
+    "2. Term. This Agreement renews automatically for successive periods of thirty-six (36) months each, unless the",
+    "Customer gives written notice of non-renewal one hundred and eighty (180) days before the end of the term.",
+    "3. Damages. If the Customer breaches this Section, the Customer shall pay the Supplier, as liquidated damages",
+    "and not as a penalty, an amount equal to three times the annual fees.",
+    "4. Governing Law. This Agreement is governed by the laws of France.",
+)
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def room(folder: Path, count: int = 3) -> Path:
+    """A folder of small contracts, each with two clauses that a person must look at."""
+    folder.mkdir(parents=True)
+    for number in range(count):
+        canvas = Canvas(str(folder / f"contract {number}.pdf"), invariant=1)
+        for line, clause in enumerate(CLAUSES):
+            canvas.drawString(40, 780 - 30 * line, clause.format(number=number))
+        canvas.save()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[dict[str, str]]:
+    """A fresh home with an embedded server of its own."""
+    home = Path(tempfile.mkdtemp(prefix="reprise-cli-"))
+    home.chmod(0o755)
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("REPRISE_", "OPENAI_"))}
+    yield {**kept, "REPRISE_HOME": str(home), "LANGGRAPH_STRICT_MSGPACK": "true", "PYTHONWARNINGS": "error"}
+    asyncio.run(embedded_postgres.stop(home))
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def waiting(env: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The run object of a run that waits for its review; tests that use it only look."""
+    source = room(tmp_path_factory.mktemp("waiting") / "room")
+    began = run(["start", source, "--thread", "acme", "--json"], env)
+    assert began.returncode == 0, began.stderr
+    view: dict[str, Any] = json.loads(began.stdout)
+    return view
+
+
+def refused(arguments: list[Any], env: Mapping[str, str], code: int) -> str:
+    """The one sentence of a command that is refused with this exit code and prints nothing else."""
+    ended = run(arguments, env)
+    assert (ended.returncode, ended.stdout) == (code, ""), ended.stderr
+    lines = ended.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("error: "), ended.stderr
+    assert "Traceback" not in lines[0]
+    return lines[0]
+
+
+def test_a_run_that_waits_has_exactly_the_keys_of_the_contract(waiting: dict[str, Any]) -> None:
+    assert list(waiting) == RUN_KEYS
+    assert waiting["status"] == "needs_review"
+    assert waiting["documents"] == {"total": 3, "done": 3, "failed": 0, "skipped": 0}
+    assert waiting["next_action"] == "python run.py review acme"
+    assert UUID.fullmatch(waiting["thread_id"])
+
+
+def test_a_run_is_found_by_name_id_prefix_and_the_word_last(env: dict[str, str], waiting: dict[str, Any]) -> None:
+    for word in ("acme", waiting["thread_id"], waiting["thread_id"][:6], "ac", "last"):
+        looked = run(["status", word, "--json"], env)
+        assert looked.returncode == 0, looked.stderr
+        assert json.loads(looked.stdout)["thread_id"] == waiting["thread_id"]
+
+
+def test_the_detailed_exit_code_tells_that_a_review_waits(env: dict[str, str], waiting: dict[str, Any]) -> None:
+    looked = run(["status", "acme", "--detailed-exit-code"], env)
+    assert looked.returncode == 3
+    assert "waits for a review" in looked.stdout
+    assert looked.stdout.rstrip().endswith("Next: python run.py review acme")
+
+
+def test_a_finding_is_one_object_a_line_with_its_quote_and_page(env: dict[str, str], waiting: dict[str, Any]) -> None:
+    listed = run(["findings", "acme", "--to-review", "--json"], env)
+    assert listed.returncode == 0, listed.stderr
+    found = [json.loads(line) for line in listed.stdout.splitlines()]
+    assert len(found) == waiting["findings"]["to_review"] > 0
+    for one in found:
+        assert set(FINDING_KEYS) <= set(one)
+        assert one["needs_review"] and one["decision"] is None
+        assert one["page"] == 1 and one["quote"]
+        assert one["document"].startswith("contract ")
+
+
+def test_findings_are_kept_by_document_type_and_risk(env: dict[str, str], waiting: dict[str, Any]) -> None:
+    options = ["--document", "contract 1", "--type", "governing_law", "--json"]
+    found = [json.loads(line) for line in run(["findings", "acme", *options], env).stdout.splitlines()]
+    assert [(one["document"], one["clause_type"]) for one in found] == [("contract 1.pdf", "governing_law")]
+    high = [json.loads(line) for line in run(["findings", "acme", "--risk", "high", "--json"], env).stdout.splitlines()]
+    assert high and {one["risk"] for one in high} <= {"high", "critical"}
+    assert "no clause type nonsense" in refused(["findings", "acme", "--type", "nonsense"], env, 2)
+
+
+def test_show_tells_where_a_run_stopped_and_what_a_resume_would_do(
+    env: dict[str, str], waiting: dict[str, Any]
+) -> None:
+    shown = run(["show", "acme"], env)
+    assert shown.returncode == 0, shown.stderr
+    assert f"thread {waiting['thread_id']}" in shown.stdout
+    for part in ("workflow_version", "batch_index 1 of 1", "3 done, 0 failed", "needs_review is next", "nobody drives"):
+        assert part in shown.stdout
+    assert "findings_batch_1" in shown.stdout and "present and verified" in shown.stdout
+    assert "0 documents to do" in shown.stdout
+    plain = json.loads(run(["show", "acme", "--json"], env).stdout)
+    assert plain["artifacts"]["missing"] == []
+    assert plain["checkpoint"]["documents_closed"] == 3
+
+
+@pytest.mark.parametrize("command", ["journal", "runs", "resumes", "history"])
+def test_a_list_is_one_json_object_a_line(command: str, env: dict[str, str], waiting: dict[str, Any]) -> None:
+    listed = run([command, *([] if command == "runs" else ["acme"]), "--json"], env)
+    assert listed.returncode == 0, listed.stderr
+    assert len([json.loads(line) for line in listed.stdout.splitlines()]) >= 1
+
+
+@pytest.mark.parametrize("command", ["cost", "coverage"])
+def test_cost_and_coverage_are_one_json_object(command: str, env: dict[str, str], waiting: dict[str, Any]) -> None:
+    looked = run([command, "acme", "--json"], env)
+    assert looked.returncode == 0, looked.stderr
+    assert isinstance(json.loads(looked.stdout), dict)
+
+
+def test_a_thread_that_has_begun_is_refused_with_the_command_that_resumes_it(
+    env: dict[str, str], waiting: dict[str, Any], tmp_path: Path
+) -> None:
+    sentence = refused(["start", room(tmp_path / "again"), "--thread", "acme"], env, 2)
+    assert "python run.py resume acme" in sentence
+
+
+def test_a_source_that_cannot_be_read_is_one_sentence(env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "cat.png").write_bytes(b"\x89PNG")
+    assert "no folder or file" in refused(["start", tmp_path / "nowhere"], env, 2)
+    assert "is empty" in refused(["start", tmp_path / "empty"], env, 2)
+    assert "can be read" in refused(["start", tmp_path / "pictures"], env, 2)
+
+
+def test_a_thread_that_is_not_there_is_one_sentence(env: dict[str, str], waiting: dict[str, Any]) -> None:
+    assert "python run.py runs" in refused(["status", "nosuch"], env, 2)
+    assert "No run is named" in refused(["resume", "nosuch", "--json"], env, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--model", "extract"], "--model is extract=NAME"),
+        (["--model", "cook=gpt"], "--model is extract=NAME"),
+        (["--deadline", "soon"], "--deadline is a time such as 90s, 30m or 8h"),
+        (["--review", "maybe"], "'maybe'"),
+        (["--lang", "xx"], "'xx'"),
+        (["--batch-size", "many"], "--batch-size"),
+        (["--no-such-option"], "--no-such-option"),
+        (["--dry-run"], "--dry-run"),
+        (["--passwords", "nowhere.txt"], "nowhere.txt"),
+    ],
+)
+def test_an_option_that_is_wrong_is_one_sentence_before_anything_is_opened(
+    options: list[str], named: str, tmp_path: Path
+) -> None:
+    closed = {**os.environ, "REPRISE_DATABASE_URL": "postgresql://127.0.0.1:1/nothing", "REPRISE_HOME": str(tmp_path)}
+    assert named in refused(["start", ".", *options], closed, 2)
+
+
+def test_options_that_only_the_run_can_judge_are_refused_too(env: dict[str, str], tmp_path: Path) -> None:
+    source = room(tmp_path / "room", 1)
+    assert "There is no engine magic" in refused(["start", source, "--engine", "magic"], env, 2)
+    assert "no playbook nothing" in refused(["start", source, "--playbook", "nothing"], env, 2)
+    assert "budget" in refused(["start", source, "--budget-usd", "much"], env, 2)
+    assert "batch_size" in refused(["start", source, "--batch-size", "0"], env, 2)
+    assert "OPENAI_API_KEY" in refused(["start", source, "--engine", "openai"], env, 1)
+
+
+def test_a_database_that_does_not_answer_is_one_sentence_and_exit_1(env: dict[str, str]) -> None:
+    closed = {**env, "REPRISE_DATABASE_URL": "postgresql://someone:secret-word@127.0.0.1:1/nothing"}
+    assert "secret-word" not in refused(["status", "last"], closed, 1)
+
+
+def test_a_variable_of_the_environment_that_is_wrong_is_named(env: dict[str, str]) -> None:
+    assert "REPRISE_ATTEMPTS" in refused(["runs"], {**env, "REPRISE_ATTEMPTS": "often"}, 1)
+
+
+def test_a_review_without_a_terminal_says_what_to_give_instead(env: dict[str, str], waiting: dict[str, Any]) -> None:
+    assert "--decisions FILE or --accept-all" in refused(["review", "acme"], env, 2)
+
+
+def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(env: dict[str, str], tmp_path: Path) -> None:
+    began = run(["start", room(tmp_path / "room"), "--thread", "decided", "--detailed-exit-code"], env)
+    assert began.returncode == 3, began.stderr
+    assert began.stdout.rstrip().endswith("Next: python run.py review decided")
+    assert "extract" in began.stderr and "batch 1 of 1" in began.stderr
+    wait = [json.loads(x) for x in run(["findings", "decided", "--to-review", "--json"], env).stdout.splitlines()]
+
+    file = tmp_path / "decisions.json"
+    refused(["resume", "decided", "--decisions", tmp_path / "none.json"], env, 2)
+    file.write_text("[{")
+    assert "is not JSON" in refused(["resume", "decided", "--decisions", file], env, 2)
+    file.write_text(json.dumps([{"finding_id": "0" * 12, "verdict": "accept"}]))
+    bad = run(["resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json"], env)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert "error: Not in this review packet" in bad.stderr and "The run still waits" in bad.stderr
+
+    reject = {"finding_id": wait[0]["finding_id"], "verdict": "reject", "reason": "not this contract"}
+    accept = [{"finding_id": one["finding_id"], "verdict": "accept"} for one in wait[1:]]
+    file.write_text("\n".join(json.dumps(one) for one in [reject, *accept]))
+    done = run(["resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json"], env)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["status"] == "completed"
+    made = [json.loads(line) for line in run(["decisions", "decided", "--json"], env).stdout.splitlines()]
+    assert {one["reviewer"] for one in made} == {"A. Martin"}
+    assert [one["verdict"] for one in made].count("reject") == 1
+    assert {one["surface"] for one in made} == {"cli"}
+
+
+def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, str], tmp_path: Path) -> None:
+    assert run(["start", room(tmp_path / "room"), "--thread", "all", "--json"], env).returncode == 0
+    stored = run(["review", "all", "--accept-all", "--reviewer", "B. Roy", "--json"], env)
+    assert json.loads(stored.stdout)["review"]["waiting"] == 0
+    assert json.loads(stored.stdout)["resumes"] == 0
+    ended = run(["resume", "all", "--accept-all", "--reviewer", "B. Roy", "--json"], env)
+    assert ended.returncode == 0, ended.stderr
+    view = json.loads(ended.stdout)
+    assert view["status"] == "completed"
+    assert {"note.md", "note.html"} <= {one["name"] for one in view["artifacts"]}
+    assert run(["report", "all"], env).stdout.startswith("# ")
+
+    page = tmp_path / "note.html"
+    assert run(["report", "all", "--format", "html", "--output", page], env).returncode == 0
+    text = page.read_text("utf-8")
+    assert text.lstrip().lower().startswith("<!doctype html>")
+    assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", text)
+
+
+def test_a_run_with_a_document_that_failed_completes_with_exit_6_when_asked(
+    env: dict[str, str], tmp_path: Path
+) -> None:
+    source = room(tmp_path / "room", 2)
+    (source / "broken.pdf").write_bytes(b"not a PDF at all")
+    ended = run(["start", source, "--thread", "broken", "--review", "never", "--detailed-exit-code"], env)
+    assert ended.returncode == 6, ended.stderr
+    assert "completed, with failures" in ended.stdout and "broken.pdf" in ended.stdout
+    assert run(["status", "broken"], env).returncode == 0
+    failed = [json.loads(line) for line in run(["journal", "broken", "--failed", "--json"], env).stdout.splitlines()]
+    assert [one["document"] for one in failed] == ["broken.pdf"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_drains_a_run_and_resume_completes_it_without_asking_twice(
+    number: signal.Signals, code: int, env: dict[str, str], tmp_path: Path
+) -> None:
+    with ScriptedEndpoint(latency=0.5) as endpoint:
+        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
+        name = f"stopped-{number.name}"
+        options = ["--thread", name, "--engine", "openai", "--matter", name, "--batch-size", "2", "--concurrency", "2"]
+        process = begin(["start", room(tmp_path / "room", 8), *options], paid)
+        wait_until(lambda: endpoint.counts()["received"] >= 4)
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=30)
+        assert process.returncode == code, stderr
+        assert f"Next: python run.py resume {name}" in stdout
+        assert "Traceback" not in stderr
+        view = json.loads(run(["status", name, "--json"], paid).stdout)
+        assert view["status"] == "interrupted" and view["documents"]["done"] < 8
+
+        ended = run(["resume", name, "--accept-all", "--reviewer", "A. Martin", "--json"], paid)
+        assert ended.returncode == 0, ended.stderr
+        view = json.loads(ended.stdout)
+        assert (view["status"], view["documents"]["done"], view["cost"]["calls_lost"]) == ("completed", 8, 0)
+        asked = [call["sha256"] for call in endpoint.calls("received")]
+        assert len(asked) == len(set(asked))
+
+
+def test_a_second_signal_stops_at_once(env: dict[str, str], tmp_path: Path) -> None:
+    with ScriptedEndpoint(latency=15) as endpoint:
+        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
+        process = begin(["start", room(tmp_path / "room"), "--thread", "twice", "--engine", "openai"], paid)
+        wait_until(lambda: endpoint.counts()["received"] >= 1)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        _, stderr = process.communicate(timeout=30)
+        assert process.returncode == 143, stderr
+        assert time.monotonic() - began < 5
+        assert "Traceback" not in stderr
+
+
+def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str], tmp_path: Path) -> None:
+    with ScriptedEndpoint(latency=2) as endpoint:
+        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
+        process = begin(["start", room(tmp_path / "room"), "--thread", "busy", "--engine", "openai"], paid)
+        try:
+            wait_until(lambda: endpoint.counts()["received"] >= 1)
+            assert f"driven by process {process.pid}" in refused(["resume", "busy"], paid, 5)
+        finally:
+            process.kill()
+            process.communicate(timeout=20)
+        # The lease has not run out, but its process is dead: nobody drives it, and everybody is told so.
+        view = json.loads(run(["status", "busy", "--json"], paid).stdout)
+        assert view["status"] == "interrupted"
+
+
+def test_a_run_that_reached_its_budget_exits_4(env: dict[str, str], tmp_path: Path) -> None:
+    with ScriptedEndpoint() as endpoint:
+        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
+        options = ["--thread", "poor", "--engine", "openai", "--matter", "poor", "--budget-usd", "0.000001"]
+        ended = run(["start", room(tmp_path / "room"), *options, "--json"], paid)
+        assert ended.returncode == 4, ended.stderr
+        assert json.loads(ended.stdout)["status"] == "paused"
+        assert run(["status", "poor"], paid).returncode == 4
+
+
+def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(env: dict[str, str], tmp_path: Path) -> None:
+    import pikepdf
+
+    source = room(tmp_path / "room", 1)
+    with pikepdf.open(source / "contract 0.pdf") as document:
+        document.save(source / "locked.pdf", encryption=pikepdf.Encryption(owner="o", user="open-sesame"))
+    (source / "contract 0.pdf").unlink()
+    words = tmp_path / "words.txt"
+    words.write_text("# of the seller\nlocked.pdf = open-sesame\n")
+    ended = run(["start", source, "--thread", "locked", "--passwords", words, "--review", "never", "--json"], env)
+    assert json.loads(ended.stdout)["status"] == "completed", ended.stderr
+    assert "open-sesame" not in ended.stdout + ended.stderr
+    words.write_text("locked.pdf open-sesame\n")
+    assert "open-sesame" not in refused(["start", source, "--passwords", words], env, 2)
+
+
+def test_the_doctor_names_what_is_there_and_never_a_key(env: dict[str, str]) -> None:
+    looked = run(["doctor", "--json"], {**env, "OPENAI_API_KEY": "sk-very-secret"})
+    assert looked.returncode == 0, looked.stderr
+    checks = {one["name"]: one["state"] for one in json.loads(looked.stdout)["checks"]}
+    assert checks["database"] == checks["schema"] == checks["playbooks"] == "ok"
+    assert "sk-very-secret" not in looked.stdout
+    closed = {**env, "REPRISE_DATABASE_URL": "postgresql://127.0.0.1:1/nothing"}
+    assert run(["doctor"], closed).returncode == 1
+
+
+def test_migrate_says_what_it_applied(env: dict[str, str], waiting: dict[str, Any]) -> None:
+    assert json.loads(run(["migrate", "--json"], env).stdout) == {"applied": []}
+
+
+def test_the_diagram_names_every_step_of_the_graph(env: dict[str, str]) -> None:
+    drawn = run(["diagram"], env)
+    assert drawn.returncode == 0, drawn.stderr
+    for node in ("ingest", "extract", "score", "needs_review", "record_review", "summarize", "publish", "hold"):
+        assert node in drawn.stdout
+
+
+def test_cancel_is_told_by_status(env: dict[str, str], tmp_path: Path) -> None:
+    assert run(["start", room(tmp_path / "room", 1), "--thread", "off"], env).returncode == 0
+    assert json.loads(run(["cancel", "off", "--json"], env).stdout)["status"] == "cancelled"
+
+
+def test_a_reader_that_goes_away_is_no_error(env: dict[str, str], waiting: dict[str, Any]) -> None:
+    process = begin(["journal", "acme", "--json"], env)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    process.wait(timeout=20)
+
+
+def test_every_command_has_help_and_help_loads_nothing_heavy(env: dict[str, str]) -> None:
+    from graph.surfaces.cli import app
+
+    names = [command.callback.__name__ for command in app.registered_commands if command.callback]
+    for command in app.registered_commands:
+        assert command.callback is not None and command.callback.__doc__
+    whole = run(["--help"], env).stdout
+    assert all(re.search(rf"\b{name}\b", whole) for name in [*names, "db"])
+    code = (
+        "import sys; from graph.surfaces.cli import run; run(['start', '--help']); sys.exit('langgraph' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
+def test_a_fault_is_one_sentence_and_leaves_its_traceback_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from graph.surfaces.ends import end_of
+
+    monkeypatch.setenv("REPRISE_HOME", str(tmp_path))
+    assert end_of(ZeroDivisionError("division by zero")) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("error: This is a fault in Reprise: ZeroDivisionError: division by zero (the traceback")
+    assert len(list((tmp_path / "logs").iterdir())) == 1

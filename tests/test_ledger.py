@@ -1,0 +1,120 @@
+"""The rules of the ledger, over memory and over Postgres alike."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from graph.runtime.database import Database, pooled
+from graph.runtime.lease import OWNER
+from graph.runtime.memory_ledger import MemoryLedger
+from graph.runtime.postgres_ledger import PostgresLedger
+from nodes.domain.documents import SourceDocument
+from nodes.domain.errors import UnknownThread
+from nodes.domain.review import Decision
+from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings
+from nodes.ports import Ledger
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+DOCUMENTS = [SourceDocument(f"{n}.pdf", f"{n:064x}", 10, 1, f"/data/{n}.pdf") for n in range(5)]
+
+
+@pytest.fixture(params=["memory", "postgres"])
+async def ledger(request: pytest.FixtureRequest) -> AsyncIterator[Ledger]:
+    if request.param == "memory":
+        yield MemoryLedger()
+        return
+    pool = await pooled(request.getfixturevalue("database"), OWNER, size=4)
+    yield PostgresLedger(Database(pool))
+    await pool.close()
+
+
+def a_run() -> Run:
+    run_id, thread_id = str(uuid.uuid4()), str(uuid.uuid4())
+    settings = Settings(models={"extract": "m-1"}, budget_usd=Decimal("1.50"), deadline_seconds=60.0)
+    refs = {"inputs": "a" * 64, "playbook": "b" * 64}
+    return Run(run_id, thread_id, "é\x00", "m", "j", "p", "x", "local", 1, settings, refs, 5, "src", NOON)
+
+
+def done(ordinal: int, **changes: object) -> DocumentResult:
+    pages = ((1, "read", ""), (2, "failed", "torn\x00"))
+    result = DocumentResult(ordinal, f"{ordinal}.pdf", f"{ordinal:064x}", "done", findings=3, pages=pages)
+    return replace(result, **changes)  # type: ignore[arg-type]
+
+
+def decision(finding_id: str, verdict: str = "accept", reason: str = "fine", packet: str = "p" * 64) -> Decision:
+    return Decision(finding_id, verdict, "A. Martin", reason, packet, NOON)  # type: ignore[arg-type]
+
+
+async def test_the_first_freeze_of_a_thread_wins(ledger: Ledger) -> None:
+    run = a_run()
+    first = await ledger.open_run(run, DOCUMENTS)
+    second = await ledger.open_run(replace(run, run_id=str(uuid.uuid4()), source="other"), DOCUMENTS[:1])
+    assert first.run_id == second.run_id == run.run_id
+    assert second.source == "src"
+    assert second.settings == run.settings
+    assert len(await ledger.documents(run.run_id, 0, 99)) == 5
+
+
+async def test_documents_come_in_their_order_and_by_range(ledger: Ledger) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    assert [row.ordinal for row in await ledger.documents(run.run_id, 1, 4)] == [1, 2, 3]
+    assert {row.state for row in await ledger.documents(run.run_id, 0, 5)} == {"pending"}
+
+
+async def test_finishing_a_document_twice_is_finishing_it_once(ledger: Ledger) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    await ledger.finish_document(run.run_id, done(2))
+    await ledger.finish_document(run.run_id, done(2))
+    await ledger.finish_document(run.run_id, done(3, state="failed", reason="torn", findings=0, pages=()))
+    tally = await ledger.tally(run.run_id)
+    assert tally.documents == {"total": 5, "done": 1, "failed": 1, "skipped": 0, "deferred": 0}
+    assert tally.pages == {"total": 2, "read": 1, "ocr": 0, "empty": 0, "failed": 1, "skipped": 0}
+    assert tally.findings == 3
+
+
+async def test_an_artifact_keeps_its_place_when_its_name_is_given_again(ledger: Ledger) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    for name, sha256 in (("one", "1"), ("two", "2"), ("one", "3")):
+        await ledger.keep_artifact(run.run_id, ArtifactRef(name, sha256 * 64, 1, "file:x"))
+    assert [(ref.name, ref.sha256[0]) for ref in await ledger.artifacts(run.run_id)] == [("one", "3"), ("two", "2")]
+
+
+async def test_a_decision_that_is_told_again_is_not_doubled_but_a_change_of_mind_is_kept(ledger: Ledger) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    assert await ledger.decide(run.run_id, [decision("a"), decision("b")]) == 2
+    assert await ledger.decide(run.run_id, [decision("a"), decision("b")]) == 0
+    assert await ledger.decide(run.run_id, [decision("a", "reject", "no")]) == 1
+    assert await ledger.decide(run.run_id, [decision("a")]) == 1
+    kept = await ledger.decisions(run.run_id)
+    assert [(one.finding_id, one.verdict) for one in kept] == [
+        ("a", "accept"),
+        ("b", "accept"),
+        ("a", "reject"),
+        ("a", "accept"),
+    ]
+    assert kept[0].at == NOON
+
+
+async def test_an_effect_is_intended_once_and_settled_once(ledger: Ledger) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    assert await ledger.intend(run.run_id, "object_put", "k", {"n": 1}) == "pending"
+    assert await ledger.intend(run.run_id, "object_put", "k", {"n": 1}) == "pending"
+    await ledger.settle_effect(run.run_id, "k", {"uri": "x"})
+    assert await ledger.intend(run.run_id, "object_put", "k", {"n": 1}) == "done"
+
+
+async def test_settings_can_be_changed_and_are_money_exact(ledger: Ledger) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    await ledger.change_settings(run.run_id, replace(run.settings, budget_usd=Decimal("2.10")))
+    assert (await ledger.run(run.run_id)).settings.budget_usd == Decimal("2.10")
+
+
+async def test_an_unknown_run_is_named(ledger: Ledger) -> None:
+    with pytest.raises(UnknownThread, match="nowhere"):
+        await ledger.run("nowhere")
