@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from nodes.domain.entering import more_batches
 from state import RunState
 
 
@@ -11,14 +12,14 @@ def after_extract(state: RunState) -> Literal["extract", "hold", "score"]:
     """The next batch, or the hold, or the score when every batch is closed."""
     if state.get("hold"):
         return "hold"
-    return "extract" if (state.get("batch_index") or 0) < (state.get("batch_total") or 0) else "score"
+    return "extract" if more_batches(state) else "score"
 
 
 def after_hold(state: RunState) -> Literal["extract", "hold", "summarize"]:
     """Back to where the limit was met, once it is raised."""
     if state.get("hold"):
         return "hold"
-    return "extract" if (state.get("batch_index") or 0) < (state.get("batch_total") or 0) else "summarize"
+    return "extract" if more_batches(state) else "summarize"
 
 
 def after_score(state: RunState) -> Literal["needs_review", "summarize"]:

@@ -14,6 +14,7 @@ from nodes.domain.errors import LimitReached
 from nodes.domain.format import count
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import ArtifactRef, DocumentResult, Run
+from nodes.entry import enter
 from nodes.extract_document import Work, extract_document
 from nodes.ports import Services
 from state import RunContext, RunState
@@ -28,9 +29,9 @@ async def extract(state: RunState, runtime: Runtime[RunContext], *, services: Se
 
     Returns without closing it when a drain was asked for or a limit is reached; what is done stays done.
     """
-    run = await services.ledger.run(state.get("run_id") or "")
-    index, total = state.get("batch_index") or 0, state.get("batch_total") or 0
-    batch = batch_range(index, state.get("batch_size") or run.settings.batch_size, run.documents_total)
+    given, run = await enter(state, runtime, services)
+    index, total = given.batch_index, given.batch_total
+    batch = batch_range(index, given.batch_size, run.documents_total)
     work = await _work(services, run)
 
     def on_done(ordinal: int) -> None:

@@ -80,7 +80,7 @@ async def extract_document(services: Services, work: Work, ordinal: int) -> None
             text_ref=reading.value["text_ref"],
             findings=len(findings),
             pages=pages,
-            warnings=(*text.warnings, *_unread_attachments(reading.value), *seen.warnings),
+            warnings=(*text.warnings, *seen.warnings),
         )
     except (DocumentError, Transient) as error:
         result = named(state="failed", reason=str(error), pages=pages)
@@ -211,10 +211,6 @@ async def _reject_unlocated(services: Services, run: Run, seen: _Seen, findings:
     for answer, quotes in seen.asked:
         if quotes & lost:
             await services.calls.reject(run, answer, "quotes that are not in the document")
-
-
-def _unread_attachments(reading: Mapping[str, Any]) -> list[str]:
-    return [f"The attachment {attachment['name']} was not read." for attachment in reading.get("attachments", ())]
 
 
 def _parse(raw: bytes) -> DocumentText:

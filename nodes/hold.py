@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from nodes.domain.options import OptionError, apply
+from nodes.entry import enter
 from nodes.ports import Services
 from state import RunContext, RunState
 
@@ -17,16 +18,16 @@ RAISABLE = ("budget_usd", "deadline_seconds")
 
 async def hold(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Wait for a limit: {"budget_usd": 5} or {"deadline_seconds": 3600}; a bad reply comes back to the hold."""
-    run = await services.ledger.run(state.get("run_id") or "")
+    given, run = await enter(state, runtime, services)
     budget = run.settings.budget_usd
     reply = interrupt(
         {
-            "held_by": state.get("hold"),
+            "held_by": given.hold,
             "budget_usd": None if budget is None else str(budget),
             "spent_usd": str((await services.ledger.spent(run.run_id)).usd),
             "deadline_seconds": run.settings.deadline_seconds,
-            "example": {"budget_usd": 5} if state.get("hold") == "budget" else {"deadline_seconds": 3600},
-            "reply_error": state.get("hold_error") or "",
+            "example": {"budget_usd": 5} if given.hold == "budget" else {"deadline_seconds": 3600},
+            "reply_error": given.hold_error,
         }
     )
     problem = 'Reply with the limit to raise, for example {"budget_usd": 5}.'

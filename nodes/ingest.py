@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from nodes.domain.batching import batch_total
+from nodes.domain.entering import INPUT, entered
 from nodes.domain.errors import KnownThread
 from nodes.domain.format import count
 from nodes.domain.options import ENGINES, OptionError, apply
@@ -22,17 +23,18 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
 
     Raises SourceError, PlaybookError, OptionError, and KnownThread when the thread holds a run of another source.
     """
-    options = dict(state.get("options") or {})
+    given = entered(state, INPUT)
+    options = dict(given.options)
     name, job = str(options.pop("name", None) or ""), str(options.pop("job", None) or "")
     context = runtime.context.model_dump(exclude_none=True) if runtime.context else {}
-    engine = state.get("engine") or "local"
+    engine = given.engine or "local"
     defaults = {"models": services.models} if engine == "openai" else {}
     settings = apply(apply(apply(Settings(), defaults), options), context)
     if engine not in ENGINES:
         raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
-    source = state.get("source") or ""
+    source = given.source
     documents = await services.sources.scan(source)
-    playbook = await services.playbooks.load(state.get("playbook") or "due-diligence")
+    playbook = await services.playbooks.load(given.playbook or "due-diligence")
     playbook_bytes = playbook.model_dump_json().encode()
     inputs_bytes = json.dumps([document.to_json() for document in documents], ensure_ascii=True).encode()
     refs = {
@@ -44,7 +46,7 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
         run_id=str(uuid.uuid4()),
         thread_id=thread_id or str(uuid.uuid4()),
         name=name,
-        matter=state.get("matter") or "default",
+        matter=given.matter or "default",
         job_id=job,
         playbook=playbook.name,
         playbook_sha256=playbook.sha256,

@@ -8,18 +8,22 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from nodes.domain.entering import unwritten
 from nodes.domain.format import money
 from nodes.domain.note import Note
 from nodes.domain.report import ReportFacts, render_report
 from nodes.domain.run import ArtifactRef, Run
+from nodes.entry import enter
 from nodes.ports import Services
 from state import RunContext, RunState
 
 
 async def publish(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Put note.md and note.html where people find them. Repeating it replaces each file by itself."""
-    run = await services.ledger.run(state.get("run_id") or "")
+    _, run = await enter(state, runtime, services)
     refs = {ref.name: ref.sha256 for ref in await services.ledger.artifacts(run.run_id)}
+    if "note.json" not in refs:
+        raise unwritten()
     note = Note.from_json(json.loads(await services.artifacts.get(refs["note.json"])))
     tally = await services.ledger.tally(run.run_id)
     spend = await services.ledger.spent(run.run_id)

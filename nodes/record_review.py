@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -10,22 +9,24 @@ from langgraph.runtime import Runtime
 from nodes.domain.format import count
 from nodes.domain.reply import read_reply
 from nodes.domain.review import changes_scores, undecided
+from nodes.entry import enter, review_packet
 from nodes.ports import Services
 from state import RunContext, RunState
 
 
 async def record_review(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Read the reply and append its decisions; a bad one goes back to the gate with what is wrong with it."""
-    sha256 = state.get("packet") or ""
-    packet = json.loads(await services.artifacts.get(sha256))
-    reply = read_reply((state.get("reply") or {}).get("value"), packet, sha256)
+    given, run = await enter(state, runtime, services)
+    packet, sha256 = await review_packet(given, run, services), given.packet
+    # A reply that was put into the state by hand has no envelope: it is read all the same, and refused at the gate.
+    inside = given.reply.get("value") if isinstance(given.reply, dict) and "value" in given.reply else given.reply
+    reply = read_reply(inside, packet, sha256)
     if reply.error:
         return {"reply": None, "reply_error": reply.error, "headline": "needs_review: the last reply was refused"}
-    run_id = state.get("run_id") or ""
     if not reply.stored:
-        await services.ledger.decide(run_id, reply.decisions(sha256, services.clock.now()))
+        await services.ledger.decide(run.run_id, reply.decisions(sha256, services.clock.now()))
     # What counts is what the ledger holds: the facade stores decisions before it resumes.
-    decisions = await services.ledger.decisions(run_id)
+    decisions = await services.ledger.decisions(run.run_id)
     here = [decision for decision in decisions if decision.packet == sha256]
     earlier = [decision for decision in decisions if decision.packet != sha256]
     left = len(undecided(packet, decisions))

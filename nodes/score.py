@@ -9,14 +9,17 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from nodes.domain.batching import batch_range
 from nodes.domain.clauses import Finding
-from nodes.domain.errors import ArtifactMissing, SourceError
+from nodes.domain.entering import Entered, batch_closed
+from nodes.domain.errors import SourceError
 from nodes.domain.format import count
 from nodes.domain.playbook import Playbook
 from nodes.domain.review import latest, packet, sha256_of, to_bytes
 from nodes.domain.risk import Scored
 from nodes.domain.risk import score as scored_by
 from nodes.domain.run import ArtifactRef, DocumentResult, Run
+from nodes.entry import enter
 from nodes.ports import Services
 from state import RunContext, RunState
 
@@ -24,20 +27,20 @@ from state import RunContext, RunState
 async def score(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Same findings and decisions, same scores; no model is asked.
 
-    Raises ArtifactMissing when the stored batches do not cover every document of the run.
+    Raises StateEdited when the stored batches do not cover every document of the run.
     """
-    run = await services.ledger.run(state.get("run_id") or "")
+    given, run = await enter(state, runtime, services)
     playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
     decisions = await services.ledger.decisions(run.run_id)
     decided = latest(decisions)
     findings = [
         finding.with_(decision=_shown(decided[finding.finding_id])) if finding.finding_id in decided else finding
-        for finding in await _stored(services, run, state.get("batch_total") or 0)
+        for finding in await _stored(services, run, given)
     ]
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
     _require_one(run, documents)
     scored = scored_by(findings, documents, playbook)
-    round_number = (state.get("review_round") or 0) + 1
+    round_number = given.review_round + 1
     findings_ref = await _keep(services, run, "findings", _bytes(scored))
     frozen = packet(run.run_id, playbook, round_number, scored.findings, decisions)
     waiting = len(frozen["findings"])
@@ -63,21 +66,15 @@ def _require_one(run: Run, documents: Sequence[DocumentResult]) -> None:
         raise SourceError(f"None of the {count(len(documents), 'document')} could be read. The first: {first}")
 
 
-async def _stored(services: Services, run: Run, batches: int) -> list[Finding]:
+async def _stored(services: Services, run: Run, given: Entered) -> list[Finding]:
     refs = {ref.name: ref.sha256 for ref in await services.ledger.artifacts(run.run_id)}
     findings: list[Finding] = []
-    documents = 0
-    for number in range(1, batches + 1):
-        name = f"findings_batch_{number}"
-        if name not in refs:
-            raise ArtifactMissing(f"{name} of run {run.run_id} was never stored: start the run anew.")
-        batch = json.loads(await services.artifacts.get(refs[name]))
-        documents += len(batch["documents"])
+    for index in range(given.batch_total):
+        name = f"findings_batch_{index + 1}"
+        batch = json.loads(await services.artifacts.get(refs[name])) if name in refs else {"documents": []}
+        wanted = len(batch_range(index, given.batch_size, run.documents_total))
+        batch_closed(given, index, whole=len(batch["documents"]) == wanted)
         findings += [Finding.from_json(each) for document in batch["documents"] for each in document["findings"]]
-    if documents != run.documents_total:
-        raise ArtifactMissing(
-            f"The stored batches cover {documents} of {run.documents_total} documents: start the run anew."
-        )
     return findings
 
 

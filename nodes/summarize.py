@@ -21,6 +21,7 @@ from nodes.domain.note_writer import NoteInput, with_dropped, write_note
 from nodes.domain.playbook import Playbook
 from nodes.domain.review import latest
 from nodes.domain.run import ArtifactRef, DocumentResult, Run
+from nodes.entry import enter, scored_findings
 from nodes.ports import Services
 from nodes.prompts.questions import note_question
 from state import RunContext, RunState
@@ -31,9 +32,9 @@ MOST_FINDINGS = 40
 
 async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Store the note as data and as Markdown; with the openai engine its lead sentences come from a model."""
-    run = await services.ledger.run(state.get("run_id") or "")
+    given, run = await enter(state, runtime, services)
     playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
-    scored = json.loads(await services.artifacts.get(state.get("findings") or ""))
+    scored = await scored_findings(given, run, services)
     decided = latest(await services.ledger.decisions(run.run_id))
     findings = [_with_decision(Finding.from_json(each), decided) for each in scored["findings"]]
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
@@ -46,8 +47,8 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
         Standing(name, rating["risk"], rating["score"], tuple(rating["reasons"]))
         for name, rating in scored["suppliers"].items()
     ]
-    given = NoteInput(_title(run, playbook), findings, documents, playbook, standings, language, written)
-    note, markdown = await asyncio.to_thread(_note, given)
+    parts = NoteInput(_title(run, playbook), findings, documents, playbook, standings, language, written)
+    note, markdown = await asyncio.to_thread(_note, parts)
     data = json.dumps(note.to_json(), ensure_ascii=True, default=str).encode()
     sha256 = ""
     for name, stored in (("note.json", data), ("note.md", markdown.encode("utf-8", "replace"))):
@@ -58,8 +59,8 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
     return {"note": sha256, "hold": "", "headline": f"summarize: the note is written{dropped}"}
 
 
-def _note(given: NoteInput) -> tuple[Note, str]:
-    note, _ = verified(write_note(given))
+def _note(parts: NoteInput) -> tuple[Note, str]:
+    note, _ = verified(write_note(parts))
     note = with_dropped(note)
     return note, to_markdown(note)
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,16 @@ from world import ROOT, begin, run, wait_until
 
 from graph.adapters import embedded_postgres
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.surfaces import cli
 
 RUN_KEYS = (
     "thread_id name run_id job_id matter workflow_version playbook engine status step next_action started_at "
     "updated_at documents pages batch findings cost resumes review artifacts error"
-).split()
+)
 FINDING_KEYS = (
     "finding_id document document_sha256 supplier clause_type quote page boxes alignment risk score reasons "
     "confidence source needs_review decision"
-).split()
+)
 CLAUSES = (
     '1. This Agreement is made between Firm {number} Ltd (the "Supplier") and Meridian Foods SA (the "Customer").',
     "2. Term. This Agreement renews automatically for successive periods of thirty-six (36) months each, unless the",
@@ -39,6 +40,8 @@ CLAUSES = (
     "and not as a penalty, an amount equal to three times the annual fees.",
     "4. Governing Law. This Agreement is governed by the laws of France.",
 )
+CLOSED = {"REPRISE_DATABASE_URL": "postgresql://127.0.0.1:1/nothing"}
+"""A database that nobody serves."""
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -74,9 +77,29 @@ def waiting(env: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> di
     return view
 
 
-def refused(arguments: list[Any], env: Mapping[str, str], code: int) -> str:
-    """The one sentence of a command that is refused with this exit code and prints nothing else."""
-    ended = run(arguments, env)
+Call = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def here(env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Iterator[Call]:
+    """A command in this process, for what needs no process of its own: it saves the start of an interpreter."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    def call(*arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {"REPRISE_HOME": env["REPRISE_HOME"], **more}.items():
+                patch.setenv(name, value)
+            code = cli.run([str(one) for one in arguments])
+        said = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, said.out, said.err)
+
+    yield call
+    signal.signal(signal.SIGTERM, before)
+
+
+def refused(ended: subprocess.CompletedProcess[str], code: int) -> str:
+    """The one sentence of a command that was refused with this exit code and printed nothing else."""
     assert (ended.returncode, ended.stdout) == (code, ""), ended.stderr
     lines = ended.stderr.splitlines()
     assert len(lines) == 1 and lines[0].startswith("error: "), ended.stderr
@@ -85,16 +108,16 @@ def refused(arguments: list[Any], env: Mapping[str, str], code: int) -> str:
 
 
 def test_a_run_that_waits_has_exactly_the_keys_of_the_contract(waiting: dict[str, Any]) -> None:
-    assert list(waiting) == RUN_KEYS
+    assert list(waiting) == RUN_KEYS.split()
     assert waiting["status"] == "needs_review"
     assert waiting["documents"] == {"total": 3, "done": 3, "failed": 0, "skipped": 0}
     assert waiting["next_action"] == "python run.py review acme"
     assert UUID.fullmatch(waiting["thread_id"])
 
 
-def test_a_run_is_found_by_name_id_prefix_and_the_word_last(env: dict[str, str], waiting: dict[str, Any]) -> None:
+def test_a_run_is_found_by_name_id_prefix_and_the_word_last(here: Call, waiting: dict[str, Any]) -> None:
     for word in ("acme", waiting["thread_id"], waiting["thread_id"][:6], "ac", "last"):
-        looked = run(["status", word, "--json"], env)
+        looked = here("status", word, "--json")
         assert looked.returncode == 0, looked.stderr
         assert json.loads(looked.stdout)["thread_id"] == waiting["thread_id"]
 
@@ -106,75 +129,73 @@ def test_the_detailed_exit_code_tells_that_a_review_waits(env: dict[str, str], w
     assert looked.stdout.rstrip().endswith("Next: python run.py review acme")
 
 
-def test_a_finding_is_one_object_a_line_with_its_quote_and_page(env: dict[str, str], waiting: dict[str, Any]) -> None:
-    listed = run(["findings", "acme", "--to-review", "--json"], env)
+def test_a_finding_is_one_object_a_line_with_its_quote_and_page(here: Call, waiting: dict[str, Any]) -> None:
+    listed = here("findings", "acme", "--to-review", "--json")
     assert listed.returncode == 0, listed.stderr
     found = [json.loads(line) for line in listed.stdout.splitlines()]
     assert len(found) == waiting["findings"]["to_review"] > 0
     for one in found:
-        assert set(FINDING_KEYS) <= set(one)
+        assert set(FINDING_KEYS.split()) <= set(one)
         assert one["needs_review"] and one["decision"] is None
         assert one["page"] == 1 and one["quote"]
         assert one["document"].startswith("contract ")
 
 
-def test_findings_are_kept_by_document_type_and_risk(env: dict[str, str], waiting: dict[str, Any]) -> None:
+def test_findings_are_kept_by_document_type_and_risk(here: Call, waiting: dict[str, Any]) -> None:
     options = ["--document", "contract 1", "--type", "governing_law", "--json"]
-    found = [json.loads(line) for line in run(["findings", "acme", *options], env).stdout.splitlines()]
+    found = [json.loads(line) for line in here("findings", "acme", *options).stdout.splitlines()]
     assert [(one["document"], one["clause_type"]) for one in found] == [("contract 1.pdf", "governing_law")]
-    high = [json.loads(line) for line in run(["findings", "acme", "--risk", "high", "--json"], env).stdout.splitlines()]
+    high = [json.loads(line) for line in here("findings", "acme", "--risk", "high", "--json").stdout.splitlines()]
     assert high and {one["risk"] for one in high} <= {"high", "critical"}
-    assert "no clause type nonsense" in refused(["findings", "acme", "--type", "nonsense"], env, 2)
+    assert "no clause type nonsense" in refused(here("findings", "acme", "--type", "nonsense"), 2)
 
 
-def test_show_tells_where_a_run_stopped_and_what_a_resume_would_do(
-    env: dict[str, str], waiting: dict[str, Any]
-) -> None:
-    shown = run(["show", "acme"], env)
+def test_show_tells_where_a_run_stopped_and_what_a_resume_would_do(here: Call, waiting: dict[str, Any]) -> None:
+    shown = here("show", "acme")
     assert shown.returncode == 0, shown.stderr
     assert f"thread {waiting['thread_id']}" in shown.stdout
     for part in ("workflow_version", "batch_index 1 of 1", "3 done, 0 failed", "needs_review is next", "nobody drives"):
         assert part in shown.stdout
     assert "findings_batch_1" in shown.stdout and "present and verified" in shown.stdout
     assert "0 documents to do" in shown.stdout
-    plain = json.loads(run(["show", "acme", "--json"], env).stdout)
+    plain = json.loads(here("show", "acme", "--json").stdout)
     assert plain["artifacts"]["missing"] == []
     assert plain["checkpoint"]["documents_closed"] == 3
 
 
 @pytest.mark.parametrize("command", ["journal", "runs", "resumes", "history"])
-def test_a_list_is_one_json_object_a_line(command: str, env: dict[str, str], waiting: dict[str, Any]) -> None:
-    listed = run([command, *([] if command == "runs" else ["acme"]), "--json"], env)
+def test_a_list_is_one_json_object_a_line(command: str, here: Call, waiting: dict[str, Any]) -> None:
+    listed = here(command, *([] if command == "runs" else ["acme"]), "--json")
     assert listed.returncode == 0, listed.stderr
     assert len([json.loads(line) for line in listed.stdout.splitlines()]) >= 1
 
 
 @pytest.mark.parametrize("command", ["cost", "coverage"])
-def test_cost_and_coverage_are_one_json_object(command: str, env: dict[str, str], waiting: dict[str, Any]) -> None:
-    looked = run([command, "acme", "--json"], env)
+def test_cost_and_coverage_are_one_json_object(command: str, here: Call, waiting: dict[str, Any]) -> None:
+    looked = here(command, "acme", "--json")
     assert looked.returncode == 0, looked.stderr
     assert isinstance(json.loads(looked.stdout), dict)
 
 
 def test_a_thread_that_has_begun_is_refused_with_the_command_that_resumes_it(
-    env: dict[str, str], waiting: dict[str, Any], tmp_path: Path
+    here: Call, waiting: dict[str, Any], tmp_path: Path
 ) -> None:
-    sentence = refused(["start", room(tmp_path / "again"), "--thread", "acme"], env, 2)
+    sentence = refused(here("start", room(tmp_path / "again"), "--thread", "acme"), 2)
     assert "python run.py resume acme" in sentence
 
 
-def test_a_source_that_cannot_be_read_is_one_sentence(env: dict[str, str], tmp_path: Path) -> None:
+def test_a_source_that_cannot_be_read_is_one_sentence(here: Call, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "cat.png").write_bytes(b"\x89PNG")
-    assert "no folder or file" in refused(["start", tmp_path / "nowhere"], env, 2)
-    assert "is empty" in refused(["start", tmp_path / "empty"], env, 2)
-    assert "can be read" in refused(["start", tmp_path / "pictures"], env, 2)
+    assert "no folder or file" in refused(here("start", tmp_path / "nowhere"), 2)
+    assert "is empty" in refused(here("start", tmp_path / "empty"), 2)
+    assert "can be read" in refused(here("start", tmp_path / "pictures"), 2)
 
 
 def test_a_thread_that_is_not_there_is_one_sentence(env: dict[str, str], waiting: dict[str, Any]) -> None:
-    assert "python run.py runs" in refused(["status", "nosuch"], env, 2)
-    assert "No run is named" in refused(["resume", "nosuch", "--json"], env, 2)
+    assert "python run.py runs" in refused(run(["status", "nosuch"], env), 2)
+    assert "No run is named" in refused(run(["resume", "nosuch", "--json"], env), 2)
 
 
 @pytest.mark.parametrize(
@@ -194,30 +215,29 @@ def test_a_thread_that_is_not_there_is_one_sentence(env: dict[str, str], waiting
 def test_an_option_that_is_wrong_is_one_sentence_before_anything_is_opened(
     options: list[str], named: str, tmp_path: Path
 ) -> None:
-    closed = {**os.environ, "REPRISE_DATABASE_URL": "postgresql://127.0.0.1:1/nothing", "REPRISE_HOME": str(tmp_path)}
-    assert named in refused(["start", ".", *options], closed, 2)
+    assert named in refused(here("start", ".", *options, **CLOSED), 2)
 
 
-def test_options_that_only_the_run_can_judge_are_refused_too(env: dict[str, str], tmp_path: Path) -> None:
+def test_options_that_only_the_run_can_judge_are_refused_too(here: Call, tmp_path: Path) -> None:
     source = room(tmp_path / "room", 1)
-    assert "There is no engine magic" in refused(["start", source, "--engine", "magic"], env, 2)
-    assert "no playbook nothing" in refused(["start", source, "--playbook", "nothing"], env, 2)
-    assert "budget" in refused(["start", source, "--budget-usd", "much"], env, 2)
-    assert "batch_size" in refused(["start", source, "--batch-size", "0"], env, 2)
-    assert "OPENAI_API_KEY" in refused(["start", source, "--engine", "openai"], env, 1)
+    assert "There is no engine magic" in refused(here("start", source, "--engine", "magic"), 2)
+    assert "no playbook nothing" in refused(here("start", source, "--playbook", "nothing"), 2)
+    assert "budget" in refused(here("start", source, "--budget-usd", "much"), 2)
+    assert "batch_size" in refused(here("start", source, "--batch-size", "0"), 2)
+    assert "OPENAI_API_KEY" in refused(here("start", source, "--engine", "openai"), 1)
 
 
-def test_a_database_that_does_not_answer_is_one_sentence_and_exit_1(env: dict[str, str]) -> None:
-    closed = {**env, "REPRISE_DATABASE_URL": "postgresql://someone:secret-word@127.0.0.1:1/nothing"}
-    assert "secret-word" not in refused(["status", "last"], closed, 1)
+def test_a_database_that_does_not_answer_is_one_sentence_and_exit_1(here: Call) -> None:
+    address = "postgresql://someone:secret-word@127.0.0.1:1/nothing"
+    assert "secret-word" not in refused(here("status", "last", REPRISE_DATABASE_URL=address), 1)
 
 
-def test_a_variable_of_the_environment_that_is_wrong_is_named(env: dict[str, str]) -> None:
-    assert "REPRISE_ATTEMPTS" in refused(["runs"], {**env, "REPRISE_ATTEMPTS": "often"}, 1)
+def test_a_variable_of_the_environment_that_is_wrong_is_named(here: Call) -> None:
+    assert "REPRISE_ATTEMPTS" in refused(here("runs", REPRISE_ATTEMPTS="often"), 1)
 
 
-def test_a_review_without_a_terminal_says_what_to_give_instead(env: dict[str, str], waiting: dict[str, Any]) -> None:
-    assert "--decisions FILE or --accept-all" in refused(["review", "acme"], env, 2)
+def test_a_review_without_a_terminal_says_what_to_give_instead(here: Call, waiting: dict[str, Any]) -> None:
+    assert "--decisions FILE or --accept-all" in refused(here("review", "acme"), 2)
 
 
 def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(env: dict[str, str], tmp_path: Path) -> None:
@@ -228,9 +248,9 @@ def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(env: dic
     wait = [json.loads(x) for x in run(["findings", "decided", "--to-review", "--json"], env).stdout.splitlines()]
 
     file = tmp_path / "decisions.json"
-    refused(["resume", "decided", "--decisions", tmp_path / "none.json"], env, 2)
+    refused(run(["resume", "decided", "--decisions", tmp_path / "none.json"], env), 2)
     file.write_text("[{")
-    assert "is not JSON" in refused(["resume", "decided", "--decisions", file], env, 2)
+    assert "is not JSON" in refused(run(["resume", "decided", "--decisions", file], env), 2)
     file.write_text(json.dumps([{"finding_id": "0" * 12, "verdict": "accept"}]))
     bad = run(["resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json"], env)
     assert (bad.returncode, bad.stdout) == (2, "")
@@ -267,16 +287,14 @@ def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, st
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", text)
 
 
-def test_a_run_with_a_document_that_failed_completes_with_exit_6_when_asked(
-    env: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_run_with_a_document_that_failed_completes_with_exit_6_when_asked(here: Call, tmp_path: Path) -> None:
     source = room(tmp_path / "room", 2)
-    (source / "broken.pdf").write_bytes(b"not a PDF at all")
-    ended = run(["start", source, "--thread", "broken", "--review", "never", "--detailed-exit-code"], env)
+    (source / "broken.pdf").write_bytes(bytes(range(256)) * 4)
+    ended = here("start", source, "--thread", "broken", "--review", "never", "--detailed-exit-code")
     assert ended.returncode == 6, ended.stderr
     assert "completed, with failures" in ended.stdout and "broken.pdf" in ended.stdout
-    assert run(["status", "broken"], env).returncode == 0
-    failed = [json.loads(line) for line in run(["journal", "broken", "--failed", "--json"], env).stdout.splitlines()]
+    assert here("status", "broken").returncode == 0
+    failed = [json.loads(line) for line in here("journal", "broken", "--failed", "--json").stdout.splitlines()]
     assert [one["document"] for one in failed] == ["broken.pdf"]
 
 
@@ -327,7 +345,7 @@ def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str]
         process = begin(["start", room(tmp_path / "room"), "--thread", "busy", "--engine", "openai"], paid)
         try:
             wait_until(lambda: endpoint.counts()["received"] >= 1)
-            assert f"driven by process {process.pid}" in refused(["resume", "busy"], paid, 5)
+            assert f"driven by process {process.pid}" in refused(run(["resume", "busy"], paid), 5)
         finally:
             process.kill()
             process.communicate(timeout=20)
@@ -336,17 +354,17 @@ def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str]
         assert view["status"] == "interrupted"
 
 
-def test_a_run_that_reached_its_budget_exits_4(env: dict[str, str], tmp_path: Path) -> None:
+def test_a_run_that_reached_its_budget_exits_4(here: Call, tmp_path: Path) -> None:
     with ScriptedEndpoint() as endpoint:
-        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
+        paid = {"OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
         options = ["--thread", "poor", "--engine", "openai", "--matter", "poor", "--budget-usd", "0.000001"]
-        ended = run(["start", room(tmp_path / "room"), *options, "--json"], paid)
+        ended = here("start", room(tmp_path / "room"), *options, "--json", **paid)
         assert ended.returncode == 4, ended.stderr
         assert json.loads(ended.stdout)["status"] == "paused"
-        assert run(["status", "poor"], paid).returncode == 4
+        assert here("status", "poor", **paid).returncode == 4
 
 
-def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(env: dict[str, str], tmp_path: Path) -> None:
+def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(here: Call, tmp_path: Path) -> None:
     import pikepdf
 
     source = room(tmp_path / "room", 1)
@@ -355,37 +373,36 @@ def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(env: dict[
     (source / "contract 0.pdf").unlink()
     words = tmp_path / "words.txt"
     words.write_text("# of the seller\nlocked.pdf = open-sesame\n")
-    ended = run(["start", source, "--thread", "locked", "--passwords", words, "--review", "never", "--json"], env)
+    ended = here("start", source, "--thread", "locked", "--passwords", words, "--review", "never", "--json")
     assert json.loads(ended.stdout)["status"] == "completed", ended.stderr
     assert "open-sesame" not in ended.stdout + ended.stderr
     words.write_text("locked.pdf open-sesame\n")
-    assert "open-sesame" not in refused(["start", source, "--passwords", words], env, 2)
+    assert "open-sesame" not in refused(here("start", source, "--passwords", words), 2)
 
 
-def test_the_doctor_names_what_is_there_and_never_a_key(env: dict[str, str]) -> None:
-    looked = run(["doctor", "--json"], {**env, "OPENAI_API_KEY": "sk-very-secret"})
+def test_the_doctor_names_what_is_there_and_never_a_key(here: Call) -> None:
+    looked = here("doctor", "--json", OPENAI_API_KEY="sk-very-secret")
     assert looked.returncode == 0, looked.stderr
     checks = {one["name"]: one["state"] for one in json.loads(looked.stdout)["checks"]}
     assert checks["database"] == checks["schema"] == checks["playbooks"] == "ok"
     assert "sk-very-secret" not in looked.stdout
-    closed = {**env, "REPRISE_DATABASE_URL": "postgresql://127.0.0.1:1/nothing"}
-    assert run(["doctor"], closed).returncode == 1
+    assert here("doctor", **CLOSED).returncode == 1
 
 
-def test_migrate_says_what_it_applied(env: dict[str, str], waiting: dict[str, Any]) -> None:
-    assert json.loads(run(["migrate", "--json"], env).stdout) == {"applied": []}
+def test_migrate_says_what_it_applied(here: Call, waiting: dict[str, Any]) -> None:
+    assert json.loads(here("migrate", "--json").stdout) == {"applied": []}
 
 
-def test_the_diagram_names_every_step_of_the_graph(env: dict[str, str]) -> None:
-    drawn = run(["diagram"], env)
+def test_the_diagram_names_every_step_of_the_graph(here: Call) -> None:
+    drawn = here("diagram")
     assert drawn.returncode == 0, drawn.stderr
     for node in ("ingest", "extract", "score", "needs_review", "record_review", "summarize", "publish", "hold"):
         assert node in drawn.stdout
 
 
-def test_cancel_is_told_by_status(env: dict[str, str], tmp_path: Path) -> None:
-    assert run(["start", room(tmp_path / "room", 1), "--thread", "off"], env).returncode == 0
-    assert json.loads(run(["cancel", "off", "--json"], env).stdout)["status"] == "cancelled"
+def test_cancel_is_told_by_status(here: Call, tmp_path: Path) -> None:
+    assert here("start", room(tmp_path / "room", 1), "--thread", "off").returncode == 0
+    assert json.loads(here("cancel", "off", "--json").stdout)["status"] == "cancelled"
 
 
 def test_a_reader_that_goes_away_is_no_error(env: dict[str, str], waiting: dict[str, Any]) -> None:

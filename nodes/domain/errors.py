@@ -6,7 +6,8 @@ RepriseError
 │   ├── UnknownThread        no run by that name, id or prefix
 │   ├── KnownThread          `start` for a thread that has begun
 │   ├── PlaybookError        a playbook that cannot be read or contradicts itself
-│   └── ReplyError           a review reply of the wrong shape
+│   ├── ReplyError           a review reply of the wrong shape
+│   └── StateEdited          a checkpoint that was changed into something that cannot be
 ├── OperatorError            exit 1: whoever runs the machine can mend it
 │   ├── DatabaseUnreachable  no answer from Postgres, or an address that is none
 │   ├── SchemaOutdated       tables older or newer than this program
@@ -55,6 +56,10 @@ class PlaybookError(UserError):
 
 class ReplyError(UserError):
     """A review reply of the wrong shape; the run still waits."""
+
+
+class StateEdited(UserError):
+    """The state of a thread was changed by hand into something that cannot be; mended in the same way, it goes on."""
 
 
 class OperatorError(RepriseError):

@@ -85,7 +85,7 @@ class Locator:
         return NOT_FOUND if slip is None else self._location([slip])
 
     def _letters(self, quote: str, start: int, hint: int | None) -> _Place | None:
-        """exact, else normalized, at or behind `start`; a normalized place by the hint before an exact one elsewhere."""
+        """exact, else normalized, at or behind `start`; normalized beside the hint comes before exact elsewhere."""
         exact = nearest(self._text, quote, start, hint, lambda at: (at, at + len(quote)), self._text)
         if exact is not None and (hint is None or abs(exact[0] - hint) <= BESIDE):
             return _Place("exact", exact)
