@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from graph.app import Reprise
     from graph.builder import build_graph
     from graph.driver import drive
+    from graph.plain import memory_services, postgres_services
     from graph.views import RunView
-    from nodes.domain.errors import RepriseError
+    from nodes.domain.errors import RepriseError, StateEdited
     from nodes.ports import Services
     from state import RunContext, RunInput, RunOutput, RunState
 
@@ -26,8 +27,11 @@ _HOMES = {
     "RunState": "state",
     "RunView": "graph.views",
     "Services": "nodes.ports",
+    "StateEdited": "nodes.domain.errors",
     "build_graph": "graph.builder",
     "drive": "graph.driver",
+    "memory_services": "graph.plain",
+    "postgres_services": "graph.plain",
 }
 
 __all__ = [
@@ -39,8 +43,11 @@ __all__ = [
     "RunState",
     "RunView",
     "Services",
+    "StateEdited",
     "build_graph",
     "drive",
+    "memory_services",
+    "postgres_services",
 ]
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from langgraph.types import Command
-from pydantic import ValidationError
 
 from graph.builder import build_graph
 from graph.composition import Parts, compose
@@ -23,10 +22,11 @@ from graph.runtime.lease import Lease
 from graph.runtime.migrations import migrate
 from graph.runtime.threads import checked_name, find_thread, thread_id_of
 from graph.settings import Settings as OperatorSettings
+from graph.settings import operator_settings as operator_settings
 from graph.support import Support
 from graph.views import RunView, Views
 from nodes.domain.clauses import Finding
-from nodes.domain.errors import EndpointRefused, KnownThread, OperatorError, UserError
+from nodes.domain.errors import EndpointRefused, KnownThread, UserError
 from nodes.domain.options import ENGINES, OptionError, apply
 from nodes.domain.review import Decision
 from nodes.domain.run import Run, Settings
@@ -279,17 +279,6 @@ def _begin(on_event: OnEvent | None, thread_id: str, name: str, total: int, done
     """The first event of every drive: which thread, and how many of its documents are done."""
     if on_event is not None:
         on_event({"event": "run", "thread_id": thread_id, "name": name, "total": total, "done": done})
-
-
-def operator_settings(**changes: Any) -> OperatorSettings:
-    """The environment as settings. Raises OperatorError for a variable with a value that it cannot have."""
-    try:
-        return OperatorSettings(**changes)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else "setting"
-        variable = name if name.isupper() else f"REPRISE_{name.upper()}"
-        raise OperatorError(f"{variable} has a value that it cannot have: {first['msg']}.") from None
 
 
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:

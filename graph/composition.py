@@ -12,8 +12,8 @@ from graph.adapters.clause_rules import ClauseRules
 from graph.adapters.clocks import SystemClock
 from graph.adapters.embedded_postgres import start as start_server
 from graph.adapters.file_playbooks import FilePlaybooks
-from graph.adapters.folder_artifacts import FolderArtifacts
-from graph.adapters.folder_releases import FolderReleases
+from graph.adapters.folder_artifacts import FolderArtifacts, MemoryArtifacts
+from graph.adapters.folder_releases import FolderReleases, MemoryReleases
 from graph.adapters.folder_sources import FolderSources
 from graph.adapters.openai_model import OpenAIModel
 from graph.adapters.reader import READER_VERSION, DocumentReader
@@ -23,6 +23,8 @@ from graph.runtime.checkpoints import POOL_SIZE
 from graph.runtime.database import Database, pooled
 from graph.runtime.journal import JournalledCalls
 from graph.runtime.lease import OWNER
+from graph.runtime.memory_journal import MemoryJournal
+from graph.runtime.memory_ledger import MemoryLedger
 from graph.runtime.migrations import migrate, require_current
 from graph.runtime.pools import PlainPool
 from graph.runtime.postgres_journal import PostgresJournal
@@ -30,7 +32,7 @@ from graph.runtime.postgres_ledger import PostgresLedger
 from graph.runtime.pricing import Prices
 from graph.settings import Settings
 from nodes.domain.rules import rules_sha256
-from nodes.ports import Services, Tool
+from nodes.ports import Artifacts, Calls, Ledger, Releases, Services, Tool
 
 LEDGER_CONNECTIONS = 8
 """Of our own tables; the saver has a pool of its own, so that neither starves the other."""
@@ -64,16 +66,16 @@ async def database_url(settings: Settings) -> str:
     return await start_server(settings.home)
 
 
-async def compose(settings: Settings, stack: AsyncExitStack) -> Parts:
-    """Open everything; the stack closes it.
+async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER) -> Parts:
+    """Open everything; the stack closes it. `owner` is who writes, as the fence sees it; "" for nobody's lease.
 
     Raises DatabaseUnreachable, and SchemaOutdated for a server that is not ours to migrate.
     """
     url = await database_url(settings)
     await (migrate(url) if settings.own_server else require_current(url))
-    ledger_pool = await pooled(url, OWNER, size=LEDGER_CONNECTIONS)
+    ledger_pool = await pooled(url, owner, size=LEDGER_CONNECTIONS)
     stack.push_async_callback(ledger_pool.close)
-    saver_pool = await pooled(url, OWNER, size=POOL_SIZE, prepare_threshold=0)
+    saver_pool = await pooled(url, owner, size=POOL_SIZE, prepare_threshold=0)
     stack.push_async_callback(saver_pool.close)
     database = Database(ledger_pool)
     artifacts = FolderArtifacts(settings.home / "artifacts")
@@ -81,29 +83,45 @@ async def compose(settings: Settings, stack: AsyncExitStack) -> Parts:
     stack.push_async_callback(children.aclose)
     prices = await asyncio.to_thread(Prices, settings.prices)
     tools = _tools(settings, artifacts, children, stack)
-    clock = SystemClock()
     ledger = PostgresLedger(database)
-    services = Services(
-        clock=clock,
-        sources=FolderSources(),
-        artifacts=artifacts,
-        ledger=ledger,
-        calls=JournalledCalls(PostgresJournal(database), tools, prices, Budget(clock)),
-        pool=PlainPool(),
-        playbooks=FilePlaybooks(),
-        releases=FolderReleases(settings.home / "notes"),
-        rules_sha256=await asyncio.to_thread(rules_sha256),
-        reader_version=READER_VERSION,
-        models={"extract": settings.model, "summarize": settings.model},
-    )
+    releases = FolderReleases(settings.home / "notes")
+    calls = JournalledCalls(PostgresJournal(database), tools, prices, Budget(SystemClock()))
+    services = await _services(settings, artifacts, ledger, calls, releases)
     outside = Outside(services, database, saver_pool, settings.lease_seconds, settings.grace_seconds)
     has_key = bool(settings.openai_api_key.get_secret_value() or settings.openai_base_url)
     return Parts(settings, url, outside, ledger, prices, tools, has_key)
 
 
-def _tools(
-    settings: Settings, artifacts: FolderArtifacts, children: Children, stack: AsyncExitStack
-) -> dict[str, Tool]:
+async def compose_in_memory(settings: Settings, stack: AsyncExitStack) -> Services:
+    """Services that keep all they know in this process; what they read and whom they ask is real."""
+    artifacts, journal = MemoryArtifacts(), MemoryJournal()
+    children = Children(settings.children or None, settings.child_memory_mb)
+    stack.push_async_callback(children.aclose)
+    prices = await asyncio.to_thread(Prices, settings.prices)
+    tools = _tools(settings, artifacts, children, stack)
+    calls = JournalledCalls(journal, tools, prices, Budget(SystemClock()))
+    return await _services(settings, artifacts, MemoryLedger(journal), calls, MemoryReleases())
+
+
+async def _services(
+    settings: Settings, artifacts: Artifacts, ledger: Ledger, calls: Calls, releases: Releases
+) -> Services:
+    return Services(
+        clock=SystemClock(),
+        sources=FolderSources(),
+        artifacts=artifacts,
+        ledger=ledger,
+        calls=calls,
+        pool=PlainPool(),
+        playbooks=FilePlaybooks(),
+        releases=releases,
+        rules_sha256=await asyncio.to_thread(rules_sha256),
+        reader_version=READER_VERSION,
+        models={"extract": settings.model, "summarize": settings.model},
+    )
+
+
+def _tools(settings: Settings, artifacts: Artifacts, children: Children, stack: AsyncExitStack) -> dict[str, Tool]:
     model = OpenAIModel(
         api_key=settings.openai_api_key.get_secret_value() or "none",
         base_url=settings.openai_base_url,

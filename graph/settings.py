@@ -1,11 +1,14 @@
-"""What an operator sets once, from the environment; read by graph.app and graph.studio only."""
+"""What an operator sets once, from the environment; read by the composition roots only: app, plain, studio."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from nodes.domain.errors import OperatorError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
@@ -43,3 +46,14 @@ class Settings(BaseSettings):
     def own_server(self) -> bool:
         """The embedded server is used."""
         return not self.database_url
+
+
+def operator_settings(**changes: Any) -> Settings:
+    """The environment as settings. Raises OperatorError for a variable with a value that it cannot have."""
+    try:
+        return Settings(**changes)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else "setting"
+        variable = name if name.isupper() else f"REPRISE_{name.upper()}"
+        raise OperatorError(f"{variable} has a value that it cannot have: {first['msg']}.") from None

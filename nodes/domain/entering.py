@@ -101,9 +101,8 @@ def batch_closed(state: Entered, index: int, *, whole: bool) -> None:
 def packet_belongs(state: Entered, packet: Any, run: Run, frozen: str) -> None:
     """The packet is one of this run; `frozen` is the newest that it froze. Raises StateEdited."""
     if not isinstance(packet, dict) or packet.get("run_id") != run.run_id or "findings" not in packet:
-        raise _edited(
-            "packet", state.packet, f"it must be a review packet of this run, the newest is {frozen or 'none'}"
-        )
+        newest = f", the newest is {frozen}" if frozen else ""
+        raise _edited("packet", state.packet, f"it must be a review packet of this run{newest}")
 
 
 def findings_belong(state: Entered, scored: Any) -> None:

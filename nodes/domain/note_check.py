@@ -30,9 +30,9 @@ _DENIAL = re.compile(
 _LIMIT = re.compile(
     r"\b(?:(?:not|never|ne|n['’])\s*(?:shall|be|may|will|pourra|peut|saurait|doit|en aucun cas|in any event)?\s*"
     r"(?:exceed|more than|less than|later than|greater than|excéder|dépasser|exceder|depasser|être supérieure?s?)"
-    r"(?: pas)?|no (?:more|less|later|greater|fewer) than|not limited to|without (?:limitation|prejudice)|sans préjudice"
-    r"|sans limitation|unless|sauf|non[- ]exclusive?\w*|whether or not)\b|\b(?:ne|n['’])\s?(?:pourra|peut|saurait|doit|"
-    r"excède|dépasse)\w*(?: (?:pas|en aucun cas))? ?(?:excéder|dépasser)?",
+    r"(?: pas)?|no (?:more|less|later|greater|fewer) than|not limited to|without (?:limitation|prejudice)"
+    r"|sans préjudice|sans limitation|unless|sauf|non[- ]exclusive?\w*|whether or not)\b"
+    r"|\b(?:ne|n['’])\s?(?:pourra|peut|saurait|doit|excède|dépasse)\w*(?: (?:pas|en aucun cas))? ?(?:excéder|dépasser)?",
     re.IGNORECASE,
 )
 _COMMON_WORDS = (

@@ -19,6 +19,8 @@ from nodes.domain.review import most_serious_first
 from nodes.domain.risk import AGREEMENT_TYPES
 from nodes.domain.run import DocumentResult
 
+MOST_REASONS = 5
+"""Reasons of a supplier's risk in its line, the gravest first; the findings below have them all."""
 QUOTE_LIMIT = 600
 """Characters of a quote in a sentence; the evidence has all of it."""
 
@@ -108,7 +110,9 @@ class _Writer:
             if one.name in self.unread:
                 yield Sentence(self.say("not_scored"), lead=lead)
                 continue
-            reasons = "; ".join(one_line(reason, 300).rstrip(".") for reason in one.reasons)
+            reasons = "; ".join(one_line(reason, 300).rstrip(".") for reason in one.reasons[:MOST_REASONS])
+            if len(one.reasons) > MOST_REASONS:
+                reasons += self.say("more_reasons", count=len(one.reasons) - MOST_REASONS)
             key = "standing_reasons" if reasons else "standing"
             text = self.say(key, risk=risk_label(one.risk, self.language), score=one.score, reasons=reasons)
             waiting = self.unreviewed(one.name)
