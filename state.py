@@ -47,6 +47,8 @@ class RunState(RunInput, RunOutput, total=False):
     batch_total: int
     findings: str
     """sha256 of the scored findings."""
+    by_risk: dict[str, int]
+    """Scored findings by risk."""
     packet: str
     """sha256 of the review packet: what the person sees, and what a decision names."""
     to_review: int

@@ -120,6 +120,8 @@ class Reprise:
             return await self.views.run(thread_id)
         reply = _reply(decisions, accept_all, reviewer, reason)
         async with self._drive(thread_id, "resume", head.next[0] if head.next else "", passwords) as driver:
+            # Who resumes a cancelled run takes the cancellation back.
+            await self.parts.outside.database.execute("uncancel", thread_id=thread_id)
             await self._change(thread_id, changes)
             head = await driver.head()
             steps = _steps(head.values.get("documents_total") or 0)

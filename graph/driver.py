@@ -22,7 +22,7 @@ from graph.runtime.checkpoints import postgres_saver
 from graph.runtime.database import Database, Pool
 from graph.runtime.lease import OWNER, Lease
 from graph.runtime.pools import GRACE_SECONDS, ReadAhead
-from nodes.domain.errors import LeaseLost
+from nodes.domain.errors import LeaseLost, ReplyError
 from nodes.domain.run import WORKFLOW_VERSION
 from nodes.ports import Services
 from state import RunContext, RunInput, RunOutput, RunState
@@ -154,6 +154,9 @@ async def drive(
         outcome = driver.drain_reason or "ended"
     except asyncio.CancelledError:
         outcome = "cancelled"
+        raise
+    except ReplyError as refused:
+        outcome, error = "refused", str(refused)
         raise
     except LeaseLost as lost:
         outcome, error = "lost", str(lost)

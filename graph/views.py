@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -93,7 +92,6 @@ class Views:
         cost = await self._database.row("cost", run_id=run.run_id) or {}
         updated = await self._database.row("updated_at", run_id=run.run_id, thread_id=thread_id) or {}
         resumes = await self._database.rows("resumes", thread_id=thread_id)
-        findings = await self.findings(run, state)
         data = {
             "thread_id": thread_id,
             "name": run.name,
@@ -118,7 +116,7 @@ class Views:
             "findings": {
                 "total": tally.findings,
                 "to_review": waiting if head.next == ("needs_review",) else 0,
-                "by_risk": _by_risk(findings) if state.get("findings") else dict.fromkeys(RISKS, 0),
+                "by_risk": state.get("by_risk") or dict.fromkeys(RISKS, 0),
             },
             "cost": _cost(cost),
             "resumes": sum(row["kind"] == "resume" for row in resumes),
@@ -253,11 +251,6 @@ def _step(head: StateSnapshot) -> str:
     if head.next:
         return str(head.next[0])
     return "publish" if head.values.get("published") else "ingest"
-
-
-def _by_risk(findings: Sequence[Finding]) -> dict[str, int]:
-    counts = Counter(finding.risk for finding in findings)
-    return {risk: counts[risk] for risk in RISKS}
 
 
 def _cost(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from nodes.domain.batching import batch_range
-from nodes.domain.clauses import Finding
+from nodes.domain.clauses import RISKS, Finding
 from nodes.domain.entering import Entered, batch_closed
 from nodes.domain.errors import SourceError
 from nodes.domain.format import count
@@ -44,9 +45,11 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
     findings_ref = await _keep(services, run, "findings", _bytes(scored))
     frozen = packet(run.run_id, playbook, round_number, scored.findings, decisions)
     waiting = len(frozen["findings"])
+    counts = Counter(finding.risk for finding in scored.findings)
     wanted = run.settings.review != "never" and (waiting > 0 or (run.settings.review == "always" and round_number == 1))
     changes: dict[str, Any] = {
         "findings": findings_ref,
+        "by_risk": {risk: counts[risk] for risk in RISKS},
         "to_review": waiting,
         "gate": wanted,
         "rescore": False,

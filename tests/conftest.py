@@ -59,13 +59,13 @@ def server(server_home: Path) -> str:
 @pytest.fixture
 def empty_database(server: str) -> str:
     """Address of a new database with nothing in it."""
-    return _create(server, "")
+    return create(server, "")
 
 
 @pytest.fixture
 def database(server: str) -> str:
     """Address of a new migrated database."""
-    return _create(server, "TEMPLATE reprise_template")
+    return create(server, "TEMPLATE reprise_template")
 
 
 @pytest.fixture
@@ -96,7 +96,8 @@ def named(url: str, database: str) -> str:
     return psycopg.conninfo.make_conninfo("", **parts)
 
 
-def _create(server: str, how: str) -> str:
+def create(server: str, how: str) -> str:
+    """A new database, made `how`."""
     name = f"t_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} {how}".encode())

@@ -21,11 +21,15 @@ WITH bytes AS (
     SELECT checkpoint_id AS id, pg_column_size(c.*) AS n FROM checkpoints c WHERE thread_id = %s
     UNION ALL SELECT checkpoint_id, pg_column_size(w.*) FROM checkpoint_writes w WHERE thread_id = %s
 )
-SELECT (c.metadata->>'step')::int AS step, sum(bytes.n)::int AS bytes, c.checkpoint->'channel_values'->>'headline' AS headline
+SELECT (c.metadata->>'step')::int AS step, sum(bytes.n)::int AS bytes,
+       c.checkpoint->'channel_values'->>'headline' AS headline
   FROM bytes JOIN checkpoints c ON c.checkpoint_id = bytes.id AND c.thread_id = %s
  GROUP BY 1, 3 ORDER BY 1
 """
-BLOBS = "SELECT coalesce(sum(pg_column_size(b.*)), 0)::int AS bytes, count(*)::int AS n FROM checkpoint_blobs b WHERE thread_id = %s"
+BLOBS = """
+SELECT coalesce(sum(pg_column_size(b.*)), 0)::int AS bytes, count(*)::int AS n
+  FROM checkpoint_blobs b WHERE thread_id = %s
+"""
 
 
 async def measured(reprise: Reprise, database: str, folder: Path, count: int) -> tuple[list[int], dict[str, int]]:

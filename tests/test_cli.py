@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import io
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,11 +24,14 @@ from typing import Any
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
+from rich.console import Console
 from world import ROOT, begin, run, wait_until
 
 from graph.adapters import embedded_postgres
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 from graph.surfaces import cli
+from graph.surfaces.terminal import show_findings
+from nodes.domain.clauses import Finding
 
 RUN_KEYS = (
     "thread_id name run_id job_id matter workflow_version playbook engine status step next_action started_at "
@@ -193,9 +202,9 @@ def test_a_source_that_cannot_be_read_is_one_sentence(here: Call, tmp_path: Path
     assert "can be read" in refused(here("start", tmp_path / "pictures"), 2)
 
 
-def test_a_thread_that_is_not_there_is_one_sentence(env: dict[str, str], waiting: dict[str, Any]) -> None:
+def test_a_thread_that_is_not_there_is_one_sentence(env: dict[str, str], here: Call, waiting: dict[str, Any]) -> None:
     assert "python run.py runs" in refused(run(["status", "nosuch"], env), 2)
-    assert "No run is named" in refused(run(["resume", "nosuch", "--json"], env), 2)
+    assert "No run is named" in refused(here("resume", "nosuch", "--json"), 2)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +222,7 @@ def test_a_thread_that_is_not_there_is_one_sentence(env: dict[str, str], waiting
     ],
 )
 def test_an_option_that_is_wrong_is_one_sentence_before_anything_is_opened(
-    options: list[str], named: str, tmp_path: Path
+    options: list[str], named: str, here: Call
 ) -> None:
     assert named in refused(here("start", ".", *options, **CLOSED), 2)
 
@@ -240,19 +249,21 @@ def test_a_review_without_a_terminal_says_what_to_give_instead(here: Call, waiti
     assert "--decisions FILE or --accept-all" in refused(here("review", "acme"), 2)
 
 
-def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(env: dict[str, str], tmp_path: Path) -> None:
+def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(
+    env: dict[str, str], here: Call, tmp_path: Path
+) -> None:
     began = run(["start", room(tmp_path / "room"), "--thread", "decided", "--detailed-exit-code"], env)
     assert began.returncode == 3, began.stderr
     assert began.stdout.rstrip().endswith("Next: python run.py review decided")
     assert "extract" in began.stderr and "batch 1 of 1" in began.stderr
-    wait = [json.loads(x) for x in run(["findings", "decided", "--to-review", "--json"], env).stdout.splitlines()]
+    wait = [json.loads(x) for x in here("findings", "decided", "--to-review", "--json").stdout.splitlines()]
 
     file = tmp_path / "decisions.json"
-    refused(run(["resume", "decided", "--decisions", tmp_path / "none.json"], env), 2)
+    refused(here("resume", "decided", "--decisions", tmp_path / "none.json"), 2)
     file.write_text("[{")
-    assert "is not JSON" in refused(run(["resume", "decided", "--decisions", file], env), 2)
+    assert "is not JSON" in refused(here("resume", "decided", "--decisions", file), 2)
     file.write_text(json.dumps([{"finding_id": "0" * 12, "verdict": "accept"}]))
-    bad = run(["resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json"], env)
+    bad = here("resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json")
     assert (bad.returncode, bad.stdout) == (2, "")
     assert "error: Not in this review packet" in bad.stderr and "The run still waits" in bad.stderr
 
@@ -262,15 +273,15 @@ def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(env: dic
     done = run(["resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json"], env)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["status"] == "completed"
-    made = [json.loads(line) for line in run(["decisions", "decided", "--json"], env).stdout.splitlines()]
+    made = [json.loads(line) for line in here("decisions", "decided", "--json").stdout.splitlines()]
     assert {one["reviewer"] for one in made} == {"A. Martin"}
     assert [one["verdict"] for one in made].count("reject") == 1
     assert {one["surface"] for one in made} == {"cli"}
 
 
-def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, str], tmp_path: Path) -> None:
+def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, str], here: Call, tmp_path: Path) -> None:
     assert run(["start", room(tmp_path / "room"), "--thread", "all", "--json"], env).returncode == 0
-    stored = run(["review", "all", "--accept-all", "--reviewer", "B. Roy", "--json"], env)
+    stored = here("review", "all", "--accept-all", "--reviewer", "B. Roy", "--json")
     assert json.loads(stored.stdout)["review"]["waiting"] == 0
     assert json.loads(stored.stdout)["resumes"] == 0
     ended = run(["resume", "all", "--accept-all", "--reviewer", "B. Roy", "--json"], env)
@@ -278,10 +289,10 @@ def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, st
     view = json.loads(ended.stdout)
     assert view["status"] == "completed"
     assert {"note.md", "note.html"} <= {one["name"] for one in view["artifacts"]}
-    assert run(["report", "all"], env).stdout.startswith("# ")
+    assert here("report", "all").stdout.startswith("# ")
 
     page = tmp_path / "note.html"
-    assert run(["report", "all", "--format", "html", "--output", page], env).returncode == 0
+    assert here("report", "all", "--format", "html", "--output", page).returncode == 0
     text = page.read_text("utf-8")
     assert text.lstrip().lower().startswith("<!doctype html>")
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", text)
@@ -340,7 +351,7 @@ def test_a_second_signal_stops_at_once(env: dict[str, str], tmp_path: Path) -> N
 
 
 def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str], tmp_path: Path) -> None:
-    with ScriptedEndpoint(latency=2) as endpoint:
+    with ScriptedEndpoint(latency=30) as endpoint:
         paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
         process = begin(["start", room(tmp_path / "room"), "--thread", "busy", "--engine", "openai"], paid)
         try:
@@ -378,6 +389,84 @@ def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(here: Call
     assert "open-sesame" not in ended.stdout + ended.stderr
     words.write_text("locked.pdf open-sesame\n")
     assert "open-sesame" not in refused(here("start", source, "--passwords", words), 2)
+
+
+def on_a_terminal(arguments: list[str], env: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
+    """A command on a terminal of 80 columns; the descriptor is its keyboard and screen."""
+    keyboard, screen = pty.openpty()
+    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "run.py"), *arguments], env=env, stdin=screen, stdout=screen, stderr=screen
+    )
+    os.close(screen)
+    return process, keyboard
+
+
+def read_until(keyboard: int, wanted: str, seconds: float = 30) -> str:
+    """What comes on the screen up to the wanted words."""
+    text, end = b"", time.monotonic() + seconds
+    while wanted.encode() not in text:
+        assert time.monotonic() < end, text.decode(errors="replace")
+        if select.select([keyboard], [], [], 0.1)[0]:
+            text += os.read(keyboard, 65536)
+    return text.decode(errors="replace")
+
+
+def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_once(
+    env: dict[str, str], here: Call, tmp_path: Path
+) -> None:
+    assert here("start", room(tmp_path / "room", 1), "--thread", "by hand").returncode == 0
+    process, keyboard = on_a_terminal(["review", "by hand"], {**env, "TERM": "dumb"})
+    try:
+        read_until(keyboard, "Who signs")
+        os.write(keyboard, b"C. Noir\n")
+        screen = read_until(keyboard, "? keys")
+        assert "1 of 2" in screen and "contract 0.pdf, page 1" in screen
+        os.write(keyboard, b"a")
+        read_until(keyboard, "2 of 2")
+        made = [json.loads(line) for line in here("decisions", "by hand", "--json").stdout.splitlines()]
+        assert [(one["verdict"], one["reviewer"]) for one in made] == [("accept", "C. Noir")]
+        read_until(keyboard, "? keys")
+        os.write(keyboard, b"x")
+        read_until(keyboard, "Why is it wrong")
+        os.write(keyboard, b"not ours\n")
+        read_until(keyboard, "Go on with the run now")
+        os.write(keyboard, b"\n")
+        read_until(keyboard, "Next: python run.py report")
+        assert process.wait(timeout=20) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(keyboard)
+    view = json.loads(here("status", "by hand", "--json").stdout)
+    assert (view["status"], view["review"]["decisions"], view["resumes"]) == ("completed", 2, 1)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_hostile_text_of_a_document_reaches_no_terminal_and_no_line_is_too_long(width: int) -> None:
+    bad = Finding(
+        finding_id="0" * 12,
+        document="[bold]a\x1b[31m/" + "long name " * 12 + ".pdf",
+        document_sha256="0" * 64,
+        supplier="Evil\u202e[red]",
+        clause_type="cap_on_liability",
+        quote="pay \x1b]0;owned\x07 [link=x]" + "word " * 60,
+        page=1,
+        page_end=1,
+        boxes=(),
+        spans=(),
+        alignment="exact",
+        confidence=0.5,
+        source="x",
+        risk="critical",
+        needs_review=True,
+    )
+    out = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
+    show_findings([bad], {}, out=out)
+    text = out.file.getvalue()  # type: ignore[attr-defined]
+    assert "\x1b" not in text and "\u202e" not in text and "\x07" not in text
+    assert "[red]" in text and "[link=x]" in text
+    assert max(len(line) for line in text.splitlines()) <= width
 
 
 def test_the_doctor_names_what_is_there_and_never_a_key(here: Call) -> None:

@@ -72,6 +72,7 @@ class ReadAhead:
         self._queue = deque(o for o in wanted if o not in self._done and o not in self._running)
         self._ahead = following
         self._next = 0
+        self._open, self._error = True, None
         self._fill()
         while not self._done.issuperset(wanted):
             if self._error is not None or stop():

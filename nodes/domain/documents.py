@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from nodes.domain.words import WordPlace, to_text
+from nodes.domain.words import from_json as words_from_json
 
 PageState = Literal["read", "ocr", "empty", "failed", "skipped"]
 PAGE_STATES: tuple[PageState, ...] = ("read", "ocr", "empty", "failed", "skipped")
@@ -51,8 +54,8 @@ class Page:
     width: float
     """Points, as the page is shown (after rotation)."""
     height: float
-    words: tuple[tuple[int, int, int, int, int, int], ...] = ()
-    """(start, end, x0, y0, x1, y1): offsets in the text, box in BOX_UNIT of the page as shown."""
+    words: Sequence[WordPlace] = ()
+    """In reading order; empty for formats without pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,10 @@ class DocumentText:
         return counts
 
     def to_json(self) -> dict[str, Any]:
-        pages = [[p.number, p.state, p.reason, p.start, p.end, p.width, p.height, p.words] for p in self.pages]
+        pages = [
+            [p.number, p.state, p.reason, p.start, p.end, p.width, p.height, to_text(p.words, p.start)]
+            for p in self.pages
+        ]
         return {
             "sha256": self.sha256,
             "language": self.language,
@@ -110,7 +116,7 @@ class DocumentText:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DocumentText:
         pages = tuple(
-            Page(number, state, reason, start, end, width, height, tuple(tuple(word) for word in words))
+            Page(number, state, reason, start, end, width, height, words_from_json(words, start))
             for number, state, reason, start, end, width, height, words in data["pages"]
         )
         furniture = tuple((start, end) for start, end in data.get("furniture", ()))

@@ -32,7 +32,8 @@ _LIMIT = re.compile(
     r"(?:exceed|more than|less than|later than|greater than|excéder|dépasser|exceder|depasser|être supérieure?s?)"
     r"(?: pas)?|no (?:more|less|later|greater|fewer) than|not limited to|without (?:limitation|prejudice)"
     r"|sans préjudice|sans limitation|unless|sauf|non[- ]exclusive?\w*|whether or not)\b"
-    r"|\b(?:ne|n['’])\s?(?:pourra|peut|saurait|doit|excède|dépasse)\w*(?: (?:pas|en aucun cas))? ?(?:excéder|dépasser)?",
+    r"|\b(?:ne|n['’])\s?(?:pourra|peut|saurait|doit|excède|dépasse)\w*"
+    r"(?: (?:pas|en aucun cas))? ?(?:excéder|dépasser)?",
     re.IGNORECASE,
 )
 _COMMON_WORDS = (

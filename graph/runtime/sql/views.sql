@@ -23,7 +23,7 @@ SELECT coalesce(sum(usd), 0) AS usd,
        count(*) FILTER (WHERE state = 'reused') AS calls_reused,
        count(*) FILTER (WHERE state = 'lost_answer') AS calls_lost,
        count(*) FILTER (WHERE basis = 'unknown') AS calls_unpriced,
-       bool_or(basis = 'estimated') AS estimated,
+       coalesce(bool_or(basis = 'estimated' AND usd > 0), false) AS estimated,
        coalesce(sum(avoided_usd), 0) AS avoided_usd
   FROM reprise.calls WHERE run_id = %(run_id)s
 

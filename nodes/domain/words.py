@@ -1,0 +1,78 @@
+"""The words of a page with their places, packed: a page has hundreds of them, and most are never looked at."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
+
+WordPlace = tuple[int, int, int, int, int, int]
+"""(start, end, x0, y0, x1, y1): offsets in the document's text, box in BOX_UNIT of the page as shown."""
+
+_RECORD = struct.Struct("<IIHHHH")
+
+
+class Words(Sequence[WordPlace]):
+    """Word places of one page, unpacked when they are first looked at; equal to a tuple of the same places.
+
+    `packed` counts offsets from the page's own beginning, so that a page can be read without knowing what precedes it.
+    """
+
+    __slots__ = ("_places", "base", "packed")
+
+    def __init__(self, packed: bytes, base: int) -> None:
+        if len(packed) % _RECORD.size:
+            raise ValueError("packed words of a broken length")
+        self.packed = packed
+        self.base = base
+        self._places: tuple[WordPlace, ...] | None = None
+
+    def _unpacked(self) -> tuple[WordPlace, ...]:
+        if self._places is None:
+            base = self.base
+            self._places = tuple(
+                (base + start, base + end, x0, y0, x1, y1)
+                for start, end, x0, y0, x1, y1 in _RECORD.iter_unpack(self.packed)
+            )
+        return self._places
+
+    def __len__(self) -> int:
+        return len(self.packed) // _RECORD.size
+
+    @overload
+    def __getitem__(self, index: int) -> WordPlace: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[WordPlace, ...]: ...
+    def __getitem__(self, index: int | slice) -> WordPlace | tuple[WordPlace, ...]:
+        return self._unpacked()[index]
+
+    def __iter__(self) -> Iterator[WordPlace]:
+        return iter(self._unpacked())
+
+    def __eq__(self, other: object) -> bool:
+        return self._unpacked() == tuple(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._unpacked())
+
+    def __repr__(self) -> str:
+        return f"Words({len(self)} from {self.base})"
+
+
+def pack(places: Iterable[Sequence[int]], base: int) -> bytes:
+    """Places whose offsets count from `base` of the text."""
+    return b"".join(_RECORD.pack(start - base, end - base, *box) for start, end, *box in places)
+
+
+def to_text(words: Sequence[WordPlace], base: int) -> str:
+    """As a JSON document holds them."""
+    same = isinstance(words, Words) and words.base == base
+    return base64.b64encode(words.packed if same else pack(words, base)).decode()  # type: ignore[attr-defined]
+
+
+def from_json(words: str | Sequence[Sequence[int]], base: int) -> Sequence[WordPlace]:
+    """The inverse of `to_text`; the plain lists that texts had before are taken too. Raises ValueError otherwise."""
+    if isinstance(words, str):
+        return Words(base64.b64decode(words, validate=True), base)
+    return tuple((start, end, x0, y0, x1, y1) for start, end, x0, y0, x1, y1 in words)
