@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from langgraph.types import Command
 
 from graph.builder import build_graph
 from graph.composition import Parts, compose
+from graph.display import Diagram, FindingsView, JournalView
 from graph.driver import STEPS_BEYOND_BATCHES, Driver, OnEvent, drive
+from graph.inputs import absolute, plain, reply_of
 from graph.replies import WAIT, Replies
 from graph.runtime.checkpoints import postgres_saver
 from graph.runtime.lease import Lease
@@ -25,7 +24,6 @@ from graph.settings import Settings as OperatorSettings
 from graph.settings import operator_settings as operator_settings
 from graph.support import Support
 from graph.views import RunView, Views
-from nodes.domain.clauses import Finding
 from nodes.domain.errors import EndpointRefused, KnownThread, UserError
 from nodes.domain.options import ENGINES, OptionError, apply
 from nodes.domain.review import Decision
@@ -40,6 +38,7 @@ class Reprise:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self._drivers: set[Driver] = set()
+        self._stack = AsyncExitStack()
         graph = build_graph(parts.outside.services).compile(checkpointer=postgres_saver(parts.outside.saver_pool))
         self._replies = Replies(parts)
         self.views = Views(parts.outside.database, parts.ledger, parts.outside.services.artifacts, graph)
@@ -55,6 +54,18 @@ class Reprise:
         chosen = settings or operator_settings(**changes)
         async with AsyncExitStack() as stack:
             yield cls(await compose(chosen, stack))
+
+    @classmethod
+    async def connect(cls, settings: OperatorSettings | None = None, **changes: Any) -> Reprise:
+        """The same where no block can span the work, as in the cells of a notebook; end it with `aclose`."""
+        async with AsyncExitStack() as stack:
+            opened = cls(await compose(settings or operator_settings(**changes), stack))
+            opened._stack = stack.pop_all()
+        return opened
+
+    async def aclose(self) -> None:
+        """Close what `connect` opened."""
+        await self._stack.aclose()
 
     async def start(
         self,
@@ -76,7 +87,7 @@ class Reprise:
         """
         name = checked_name(thread) if thread is not None else ""
         thread_id = thread_id_of(name) if name else thread_id_of(os.urandom(16).hex())
-        source, playbook = await asyncio.to_thread(_absolute, sources, playbook)
+        source, playbook = await asyncio.to_thread(absolute, sources, playbook)
         wanted = apply(Settings(), options)
         documents = await self.parts.outside.services.sources.check(source)
         await self.parts.outside.services.playbooks.load(playbook)
@@ -88,7 +99,7 @@ class Reprise:
             "playbook": playbook,
             "engine": engine,
             "matter": matter,
-            "options": {**_plain(options), "name": "" if name == thread_id else name, "job": job},
+            "options": {**plain(options), "name": "" if name == thread_id else name, "job": job},
         }
         async with self._drive(thread_id, "start", "ingest", passwords) as driver:
             _begin(on_event, thread_id, name, documents, 0)
@@ -118,7 +129,7 @@ class Reprise:
         head = await self.views.head(thread_id)
         if not head.next and head.values.get("published"):
             return await self.views.run(thread_id)
-        reply = _reply(decisions, accept_all, reviewer, reason)
+        reply = reply_of(decisions, accept_all, reviewer, reason)
         async with self._drive(thread_id, "resume", head.next[0] if head.next else "", passwords) as driver:
             # Who resumes a cancelled run takes the cancellation back.
             await self.parts.outside.database.execute("uncancel", thread_id=thread_id)
@@ -147,7 +158,7 @@ class Reprise:
     ) -> int:
         """Store decisions on the waiting packet without going on; returns how many were new. Raises ReplyError."""
         thread_id = await self.find(thread)
-        reply = _reply(decisions, accept_all, reviewer, reason)
+        reply = reply_of(decisions, accept_all, reviewer, reason)
         lease = Lease(self.parts.outside.database, thread_id, ttl=self.parts.outside.lease_seconds)
         await lease.take()
         try:
@@ -165,20 +176,20 @@ class Reprise:
         """The run object."""
         return await self.views.run(await self.find(thread))
 
-    async def findings(self, thread: str) -> list[Finding]:
+    async def findings(self, thread: str) -> FindingsView:
         """Every finding with its score and decision."""
         thread_id = await self.find(thread)
         run = await self._run(thread_id)
-        return await self.views.findings(run, (await self.views.head(thread_id)).values)
+        return FindingsView(await self.views.findings(run, (await self.views.head(thread_id)).values))
 
     async def decisions(self, thread: str) -> list[Decision]:
         """Every decision, oldest first."""
         return await self.parts.ledger.decisions((await self._run(await self.find(thread))).run_id)
 
-    async def journal(self, thread: str) -> list[dict[str, Any]]:
+    async def journal(self, thread: str) -> JournalView:
         """Every call, oldest first."""
         run = await self._run(await self.find(thread))
-        return await self.parts.outside.database.rows("journal", run_id=run.run_id)
+        return JournalView(await self.parts.outside.database.rows("journal", run_id=run.run_id))
 
     async def runs(self, limit: int = 1000) -> list[RunView]:
         """The newest runs first."""
@@ -196,6 +207,10 @@ class Reprise:
         if f"note.{kind}" not in refs:
             raise UserError(f"The note of {run.name or run.thread_id} is not written yet: see python run.py status.")
         return (await self.parts.outside.services.artifacts.get(refs[f"note.{kind}"])).decode("utf-8")
+
+    def diagram(self) -> Diagram:
+        """The graph as Mermaid text."""
+        return self.views.diagram()
 
     async def find(self, thread: str) -> str:
         """The id of the thread that a name, UUID, unique prefix or `last` means."""
@@ -257,39 +272,10 @@ class Reprise:
         return run
 
 
-def _reply(
-    decisions: Sequence[Mapping[str, Any]] | None, accept_all: bool, reviewer: str, reason: str
-) -> dict[str, Any] | None:
-    """The reply to the gate in its own form; the user of the machine signs when no one else is named."""
-    if decisions is None and not accept_all:
-        return None
-    reply: dict[str, Any] = {"reviewer": reviewer or getpass.getuser()}
-    if decisions is not None:
-        reply["decisions"] = [dict(each) if isinstance(each, Mapping) else each for each in decisions]
-    if accept_all:
-        reply |= {"accept_all": True, "reason": reason}
-    return reply
-
-
-def _absolute(sources: Sequence[str | os.PathLike[str]], playbook: str) -> tuple[str, str]:
-    """Paths that a resume from another working folder still finds."""
-    places = [os.path.abspath(each) if Path(each).exists() else str(each) for each in sources]
-    return "\n".join(places), os.path.abspath(playbook) if Path(playbook).is_file() else playbook
-
-
 def _begin(on_event: OnEvent | None, thread_id: str, name: str, total: int, done: int) -> None:
     """The first event of every drive: which thread, and how many of its documents are done."""
     if on_event is not None:
         on_event({"event": "run", "thread_id": thread_id, "name": name, "total": total, "done": done})
-
-
-def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as JSON has them."""
-    return {
-        name: str(value) if isinstance(value, Decimal) else value
-        for name, value in options.items()
-        if value is not None
-    }
 
 
 def _steps(documents: int) -> int:

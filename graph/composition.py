@@ -18,6 +18,8 @@ from graph.adapters.folder_sources import FolderSources
 from graph.adapters.openai_model import OpenAIModel
 from graph.adapters.reader import READER_VERSION, DocumentReader
 from graph.driver import Outside
+from graph.runtime.boundaries import counting_into, dying_at, listening
+from graph.runtime.bounded import BoundedArtifacts, BoundedReleases, BoundedSources, BoundedTool
 from graph.runtime.budget import Budget
 from graph.runtime.checkpoints import POOL_SIZE
 from graph.runtime.database import Database, pooled
@@ -71,6 +73,7 @@ async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER)
 
     Raises DatabaseUnreachable, and SchemaOutdated for a server that is not ours to migrate.
     """
+    _drill(settings, stack)
     url = await database_url(settings)
     await (migrate(url) if settings.own_server else require_current(url))
     ledger_pool = await pooled(url, owner, size=LEDGER_CONNECTIONS)
@@ -78,13 +81,13 @@ async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER)
     saver_pool = await pooled(url, owner, size=POOL_SIZE, prepare_threshold=0)
     stack.push_async_callback(saver_pool.close)
     database = Database(ledger_pool)
-    artifacts = FolderArtifacts(settings.home / "artifacts")
+    artifacts = BoundedArtifacts(FolderArtifacts(settings.home / "artifacts"))
     children = Children(settings.children or None, settings.child_memory_mb)
     stack.push_async_callback(children.aclose)
     prices = await asyncio.to_thread(Prices, settings.prices)
     tools = _tools(settings, artifacts, children, stack)
     ledger = PostgresLedger(database)
-    releases = FolderReleases(settings.home / "notes")
+    releases = BoundedReleases(FolderReleases(settings.home / "notes"))
     calls = JournalledCalls(PostgresJournal(database), tools, prices, Budget(SystemClock()))
     services = await _services(settings, artifacts, ledger, calls, releases)
     outside = Outside(services, database, saver_pool, settings.lease_seconds, settings.grace_seconds)
@@ -103,12 +106,20 @@ async def compose_in_memory(settings: Settings, stack: AsyncExitStack) -> Servic
     return await _services(settings, artifacts, MemoryLedger(journal), calls, MemoryReleases())
 
 
+def _drill(settings: Settings, stack: AsyncExitStack) -> None:
+    """Let a drill hear which boundaries this process passes, or have it die at one."""
+    if settings.trace is not None:
+        stack.enter_context(listening(counting_into(settings.trace)))
+    if settings.die_at:
+        stack.enter_context(listening(dying_at(settings.die_at)))
+
+
 async def _services(
     settings: Settings, artifacts: Artifacts, ledger: Ledger, calls: Calls, releases: Releases
 ) -> Services:
     return Services(
         clock=SystemClock(),
-        sources=FolderSources(),
+        sources=BoundedSources(FolderSources()),
         artifacts=artifacts,
         ledger=ledger,
         calls=calls,
@@ -130,4 +141,4 @@ def _tools(settings: Settings, artifacts: Artifacts, children: Children, stack: 
     )
     stack.push_async_callback(model.aclose)
     tools: tuple[Tool, ...] = (DocumentReader(children, artifacts), ClauseRules(artifacts, children), model)
-    return {tool.name: tool for tool in tools}
+    return {tool.name: BoundedTool(tool) for tool in tools}

@@ -62,6 +62,11 @@ class Driver:
     def config(self) -> RunnableConfig:
         return {"configurable": {"thread_id": self.thread_id}}
 
+    @property
+    def control(self) -> RunControl:
+        """What a drain speaks to, for a loop that is not `run`."""
+        return self._control
+
     async def head(self) -> StateSnapshot:
         """The newest checkpoint of the thread."""
         return await self.graph.aget_state(self.config)

@@ -42,6 +42,9 @@ class Settings(BaseSettings):
     children: int = Field(default=0, ge=0, description="Child processes that read documents; 0: one a core.")
     child_memory_mb: int = Field(default=2048, ge=256, description="Memory that one of them may use.")
 
+    die_at: str = Field(default="", description="For drills: the boundary at which this process kills itself.")
+    trace: Path | None = Field(default=None, description="For drills: file that tells each boundary passed.")
+
     @property
     def own_server(self) -> bool:
         """The embedded server is used."""

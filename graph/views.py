@@ -12,6 +12,7 @@ from typing import Any
 
 from langgraph.types import StateSnapshot
 
+from graph.display import Diagram, run_frame, run_html
 from graph.driver import Compiled
 from graph.runtime.database import Database
 from graph.runtime.lease import alive, host_key
@@ -40,6 +41,13 @@ class RunView:
     def to_json(self) -> dict[str, Any]:
         return dict(self.data)
 
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame of one row, nested keys as `documents.done`. Raises MissingPart without pandas."""
+        return run_frame(self.data)
+
+    def _repr_html_(self) -> str:
+        return run_html(self.data)
+
     def __repr__(self) -> str:
         documents = self.data["documents"]
         return (
@@ -59,6 +67,9 @@ class Views:
 
     async def head(self, thread_id: str) -> StateSnapshot:
         return await self._graph.aget_state({"configurable": {"thread_id": thread_id}})
+
+    def diagram(self) -> Diagram:
+        return Diagram(self._graph.get_graph().draw_mermaid())
 
     async def run_of(self, thread_id: str) -> Run | None:
         row = await self._database.row("run_of_thread", thread_id=thread_id)

@@ -66,6 +66,8 @@ class Question:
     document: str = ""
     document_sha256: str = ""
     model: str = ""
+    call_key: str = ""
+    """Hash of all that determines the answer; filled in by whoever journals the call, for the other side to see."""
     max_tokens: int = 0
     """Largest answer that the tool may give; with the prompt it bounds the price."""
 

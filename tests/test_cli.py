@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import io
 import json
 import os
-import pty
 import re
-import select
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from reportlab.pdfgen.canvas import Canvas
-from rich.console import Console
-from world import ROOT, begin, run, wait_until
+from contract_room import room
+from world import ROOT, begin, run
 
 from graph.adapters import embedded_postgres
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
 from graph.surfaces import cli
-from graph.surfaces.terminal import show_findings
-from nodes.domain.clauses import Finding
 
 RUN_KEYS = (
     "thread_id name run_id job_id matter workflow_version playbook engine status step next_action started_at "
@@ -41,28 +30,9 @@ FINDING_KEYS = (
     "finding_id document document_sha256 supplier clause_type quote page boxes alignment risk score reasons "
     "confidence source needs_review decision"
 )
-CLAUSES = (
-    '1. This Agreement is made between Firm {number} Ltd (the "Supplier") and Meridian Foods SA (the "Customer").',
-    "2. Term. This Agreement renews automatically for successive periods of thirty-six (36) months each, unless the",
-    "Customer gives written notice of non-renewal one hundred and eighty (180) days before the end of the term.",
-    "3. Damages. If the Customer breaches this Section, the Customer shall pay the Supplier, as liquidated damages",
-    "and not as a penalty, an amount equal to three times the annual fees.",
-    "4. Governing Law. This Agreement is governed by the laws of France.",
-)
 CLOSED = {"REPRISE_DATABASE_URL": "postgresql://127.0.0.1:1/nothing"}
 """A database that nobody serves."""
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-def room(folder: Path, count: int = 3) -> Path:
-    """A folder of small contracts, each with two clauses that a person must look at."""
-    folder.mkdir(parents=True)
-    for number in range(count):
-        canvas = Canvas(str(folder / f"contract {number}.pdf"), invariant=1)
-        for line, clause in enumerate(CLAUSES):
-            canvas.drawString(40, 780 - 30 * line, clause.format(number=number))
-        canvas.save()
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -249,55 +219,6 @@ def test_a_review_without_a_terminal_says_what_to_give_instead(here: Call, waiti
     assert "--decisions FILE or --accept-all" in refused(here("review", "acme"), 2)
 
 
-def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(
-    env: dict[str, str], here: Call, tmp_path: Path
-) -> None:
-    began = run(["start", room(tmp_path / "room"), "--thread", "decided", "--detailed-exit-code"], env)
-    assert began.returncode == 3, began.stderr
-    assert began.stdout.rstrip().endswith("Next: python run.py review decided")
-    assert "extract" in began.stderr and "batch 1 of 1" in began.stderr
-    wait = [json.loads(x) for x in here("findings", "decided", "--to-review", "--json").stdout.splitlines()]
-
-    file = tmp_path / "decisions.json"
-    refused(here("resume", "decided", "--decisions", tmp_path / "none.json"), 2)
-    file.write_text("[{")
-    assert "is not JSON" in refused(here("resume", "decided", "--decisions", file), 2)
-    file.write_text(json.dumps([{"finding_id": "0" * 12, "verdict": "accept"}]))
-    bad = here("resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json")
-    assert (bad.returncode, bad.stdout) == (2, "")
-    assert "error: Not in this review packet" in bad.stderr and "The run still waits" in bad.stderr
-
-    reject = {"finding_id": wait[0]["finding_id"], "verdict": "reject", "reason": "not this contract"}
-    accept = [{"finding_id": one["finding_id"], "verdict": "accept"} for one in wait[1:]]
-    file.write_text("\n".join(json.dumps(one) for one in [reject, *accept]))
-    done = run(["resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json"], env)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["status"] == "completed"
-    made = [json.loads(line) for line in here("decisions", "decided", "--json").stdout.splitlines()]
-    assert {one["reviewer"] for one in made} == {"A. Martin"}
-    assert [one["verdict"] for one in made].count("reject") == 1
-    assert {one["surface"] for one in made} == {"cli"}
-
-
-def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, str], here: Call, tmp_path: Path) -> None:
-    assert run(["start", room(tmp_path / "room"), "--thread", "all", "--json"], env).returncode == 0
-    stored = here("review", "all", "--accept-all", "--reviewer", "B. Roy", "--json")
-    assert json.loads(stored.stdout)["review"]["waiting"] == 0
-    assert json.loads(stored.stdout)["resumes"] == 0
-    ended = run(["resume", "all", "--accept-all", "--reviewer", "B. Roy", "--json"], env)
-    assert ended.returncode == 0, ended.stderr
-    view = json.loads(ended.stdout)
-    assert view["status"] == "completed"
-    assert {"note.md", "note.html"} <= {one["name"] for one in view["artifacts"]}
-    assert here("report", "all").stdout.startswith("# ")
-
-    page = tmp_path / "note.html"
-    assert here("report", "all", "--format", "html", "--output", page).returncode == 0
-    text = page.read_text("utf-8")
-    assert text.lstrip().lower().startswith("<!doctype html>")
-    assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", text)
-
-
 def test_a_run_with_a_document_that_failed_completes_with_exit_6_when_asked(here: Call, tmp_path: Path) -> None:
     source = room(tmp_path / "room", 2)
     (source / "broken.pdf").write_bytes(bytes(range(256)) * 4)
@@ -307,166 +228,6 @@ def test_a_run_with_a_document_that_failed_completes_with_exit_6_when_asked(here
     assert here("status", "broken").returncode == 0
     failed = [json.loads(line) for line in here("journal", "broken", "--failed", "--json").stdout.splitlines()]
     assert [one["document"] for one in failed] == ["broken.pdf"]
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_drains_a_run_and_resume_completes_it_without_asking_twice(
-    number: signal.Signals, code: int, env: dict[str, str], tmp_path: Path
-) -> None:
-    with ScriptedEndpoint(latency=0.5) as endpoint:
-        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
-        name = f"stopped-{number.name}"
-        options = ["--thread", name, "--engine", "openai", "--matter", name, "--batch-size", "2", "--concurrency", "2"]
-        process = begin(["start", room(tmp_path / "room", 8), *options], paid)
-        wait_until(lambda: endpoint.counts()["received"] >= 4)
-        process.send_signal(number)
-        stdout, stderr = process.communicate(timeout=30)
-        assert process.returncode == code, stderr
-        assert f"Next: python run.py resume {name}" in stdout
-        assert "Traceback" not in stderr
-        view = json.loads(run(["status", name, "--json"], paid).stdout)
-        assert view["status"] == "interrupted" and view["documents"]["done"] < 8
-
-        ended = run(["resume", name, "--accept-all", "--reviewer", "A. Martin", "--json"], paid)
-        assert ended.returncode == 0, ended.stderr
-        view = json.loads(ended.stdout)
-        assert (view["status"], view["documents"]["done"], view["cost"]["calls_lost"]) == ("completed", 8, 0)
-        asked = [call["sha256"] for call in endpoint.calls("received")]
-        assert len(asked) == len(set(asked))
-
-
-def test_a_second_signal_stops_at_once(env: dict[str, str], tmp_path: Path) -> None:
-    with ScriptedEndpoint(latency=15) as endpoint:
-        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
-        process = begin(["start", room(tmp_path / "room"), "--thread", "twice", "--engine", "openai"], paid)
-        wait_until(lambda: endpoint.counts()["received"] >= 1)
-        process.send_signal(signal.SIGTERM)
-        time.sleep(0.5)
-        process.send_signal(signal.SIGTERM)
-        began = time.monotonic()
-        _, stderr = process.communicate(timeout=30)
-        assert process.returncode == 143, stderr
-        assert time.monotonic() - began < 5
-        assert "Traceback" not in stderr
-
-
-def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str], tmp_path: Path) -> None:
-    with ScriptedEndpoint(latency=30) as endpoint:
-        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
-        process = begin(["start", room(tmp_path / "room"), "--thread", "busy", "--engine", "openai"], paid)
-        try:
-            wait_until(lambda: endpoint.counts()["received"] >= 1)
-            assert f"driven by process {process.pid}" in refused(run(["resume", "busy"], paid), 5)
-        finally:
-            process.kill()
-            process.communicate(timeout=20)
-        # The lease has not run out, but its process is dead: nobody drives it, and everybody is told so.
-        view = json.loads(run(["status", "busy", "--json"], paid).stdout)
-        assert view["status"] == "interrupted"
-
-
-def test_a_run_that_reached_its_budget_exits_4(here: Call, tmp_path: Path) -> None:
-    with ScriptedEndpoint() as endpoint:
-        paid = {"OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
-        options = ["--thread", "poor", "--engine", "openai", "--matter", "poor", "--budget-usd", "0.000001"]
-        ended = here("start", room(tmp_path / "room"), *options, "--json", **paid)
-        assert ended.returncode == 4, ended.stderr
-        assert json.loads(ended.stdout)["status"] == "paused"
-        assert here("status", "poor", **paid).returncode == 4
-
-
-def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(here: Call, tmp_path: Path) -> None:
-    import pikepdf
-
-    source = room(tmp_path / "room", 1)
-    with pikepdf.open(source / "contract 0.pdf") as document:
-        document.save(source / "locked.pdf", encryption=pikepdf.Encryption(owner="o", user="open-sesame"))
-    (source / "contract 0.pdf").unlink()
-    words = tmp_path / "words.txt"
-    words.write_text("# of the seller\nlocked.pdf = open-sesame\n")
-    ended = here("start", source, "--thread", "locked", "--passwords", words, "--review", "never", "--json")
-    assert json.loads(ended.stdout)["status"] == "completed", ended.stderr
-    assert "open-sesame" not in ended.stdout + ended.stderr
-    words.write_text("locked.pdf open-sesame\n")
-    assert "open-sesame" not in refused(here("start", source, "--passwords", words), 2)
-
-
-def on_a_terminal(arguments: list[str], env: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
-    """A command on a terminal of 80 columns; the descriptor is its keyboard and screen."""
-    keyboard, screen = pty.openpty()
-    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "run.py"), *arguments], env=env, stdin=screen, stdout=screen, stderr=screen
-    )
-    os.close(screen)
-    return process, keyboard
-
-
-def read_until(keyboard: int, wanted: str, seconds: float = 30) -> str:
-    """What comes on the screen up to the wanted words."""
-    text, end = b"", time.monotonic() + seconds
-    while wanted.encode() not in text:
-        assert time.monotonic() < end, text.decode(errors="replace")
-        if select.select([keyboard], [], [], 0.1)[0]:
-            text += os.read(keyboard, 65536)
-    return text.decode(errors="replace")
-
-
-def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_once(
-    env: dict[str, str], here: Call, tmp_path: Path
-) -> None:
-    assert here("start", room(tmp_path / "room", 1), "--thread", "by hand").returncode == 0
-    process, keyboard = on_a_terminal(["review", "by hand"], {**env, "TERM": "dumb"})
-    try:
-        read_until(keyboard, "Who signs")
-        os.write(keyboard, b"C. Noir\n")
-        screen = read_until(keyboard, "? keys")
-        assert "1 of 2" in screen and "contract 0.pdf, page 1" in screen
-        os.write(keyboard, b"a")
-        read_until(keyboard, "2 of 2")
-        made = [json.loads(line) for line in here("decisions", "by hand", "--json").stdout.splitlines()]
-        assert [(one["verdict"], one["reviewer"]) for one in made] == [("accept", "C. Noir")]
-        read_until(keyboard, "? keys")
-        os.write(keyboard, b"x")
-        read_until(keyboard, "Why is it wrong")
-        os.write(keyboard, b"not ours\n")
-        read_until(keyboard, "Go on with the run now")
-        os.write(keyboard, b"\n")
-        read_until(keyboard, "Next: python run.py report")
-        assert process.wait(timeout=20) == 0
-    finally:
-        process.kill()
-        process.wait()
-        os.close(keyboard)
-    view = json.loads(here("status", "by hand", "--json").stdout)
-    assert (view["status"], view["review"]["decisions"], view["resumes"]) == ("completed", 2, 1)
-
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_hostile_text_of_a_document_reaches_no_terminal_and_no_line_is_too_long(width: int) -> None:
-    bad = Finding(
-        finding_id="0" * 12,
-        document="[bold]a\x1b[31m/" + "long name " * 12 + ".pdf",
-        document_sha256="0" * 64,
-        supplier="Evil\u202e[red]",
-        clause_type="cap_on_liability",
-        quote="pay \x1b]0;owned\x07 [link=x]" + "word " * 60,
-        page=1,
-        page_end=1,
-        boxes=(),
-        spans=(),
-        alignment="exact",
-        confidence=0.5,
-        source="x",
-        risk="critical",
-        needs_review=True,
-    )
-    out = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
-    show_findings([bad], {}, out=out)
-    text = out.file.getvalue()  # type: ignore[attr-defined]
-    assert "\x1b" not in text and "\u202e" not in text and "\x07" not in text
-    assert "[red]" in text and "[link=x]" in text
-    assert max(len(line) for line in text.splitlines()) <= width
 
 
 def test_the_doctor_names_what_is_there_and_never_a_key(here: Call) -> None:
@@ -487,11 +248,6 @@ def test_the_diagram_names_every_step_of_the_graph(here: Call) -> None:
     assert drawn.returncode == 0, drawn.stderr
     for node in ("ingest", "extract", "score", "needs_review", "record_review", "summarize", "publish", "hold"):
         assert node in drawn.stdout
-
-
-def test_cancel_is_told_by_status(here: Call, tmp_path: Path) -> None:
-    assert here("start", room(tmp_path / "room", 1), "--thread", "off").returncode == 0
-    assert json.loads(here("cancel", "off", "--json").stdout)["status"] == "cancelled"
 
 
 def test_a_reader_that_goes_away_is_no_error(env: dict[str, str], waiting: dict[str, Any]) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import create
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from conftest import create
 from pydantic import ValidationError
 from rooms import risky
 from world import ROOT, contracts, environment, run

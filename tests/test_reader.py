@@ -434,8 +434,8 @@ def column(left: int, *texts: str) -> list[list[Word]]:
 def test_ocr_lines_of_two_columns_are_read_one_column_after_the_other() -> None:
     title = [Word("Title", 500, 500, 9000, 700, False)]
     lines = [title, *column(500, *"abcdef"), *column(5200, *"uvwxyz")]
-    text, _ = lay_out(word for line in in_order(lines) for word in line)
-    assert "".join(text.split()) == "Titleabcdefuvwxyz"
+    laid = lay_out(word for line in in_order(lines) for word in line)
+    assert "".join(laid.text.split()) == "Titleabcdefuvwxyz"
 
 
 def test_a_language_is_told_by_its_small_words() -> None:

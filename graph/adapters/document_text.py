@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from graph.adapters.furniture import furniture
 from graph.adapters.language import language_of
-from graph.adapters.layout import furniture
 from nodes.domain.documents import PAGE_BREAK, DocumentText, Page
+from nodes.domain.words import from_json as words_from_json
 
 NAMES = {"pdf": ((".pdf",), "a PDF"), "text": (("", ".txt", ".text", ".md", ".csv", ".log"), "plain text")}
 SHOWN_NAMES = 5
@@ -24,7 +25,7 @@ def assemble(sha256: str, document: str, answer: Mapping[str, Any], language: st
     at = 0
     for page, spans in zip(pages, furniture(pages), strict=True):
         text = page["text"]
-        words = tuple((at + word[0], at + word[1], word[2], word[3], word[4], word[5]) for word in page["words"])
+        words = words_from_json(page["words"], at)
         size = (page["width"], page["height"])
         made.append(Page(page["number"], page["state"], page["reason"], at, at + len(text), *size, words))
         fixed += [(at + start, at + end) for start, end in spans]

@@ -60,11 +60,11 @@ def ocr_page(pdf: pdfium.PdfDocument, number: int) -> dict[str, Any]:
     turn, lines, shape = read_upright(picture_of(width, height, grey))
     slope = slope_of(lines) * shape[1] / shape[0]
     words = [word for row in in_order([placed(line, shape, slope) for line in lines]) for word in row]
-    text, places = lay_out(words)
-    for place in places:
-        place[2:] = on_the_page(place[2:], turn, slope)
+    laid = lay_out(words)
+    for row, box in enumerate(laid.boxes.tolist()):
+        laid.boxes[row] = on_the_page(box, turn, slope)
     confidence = statistics.fmean(line.confidence for line in lines) if lines else 0.0
-    return {"text": text, "words": places, "confidence": round(confidence, 3)}
+    return {"text": laid.text, "words": laid.words, "edges": laid.edges, "confidence": round(confidence, 3)}
 
 
 def slope_of(lines: Sequence[Found]) -> float:

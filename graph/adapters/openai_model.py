@@ -85,7 +85,7 @@ class OpenAIModel:
         messages = self._messages(question, feedback)
         chars = sum(len(str(message.content)) for message in messages)
         try:
-            raw = await self._ask(question, messages, used)
+            raw = await self._ask(question, messages, used, feedback)
         except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) as error:
             raise _unfinished(error, at, chars) from None
         except Exception as error:
@@ -110,10 +110,14 @@ class OpenAIModel:
         await self._http.aclose()
         self._unused_http.close()
 
-    async def _ask(self, question: Question, messages: list[BaseMessage], used: Dialect) -> AIMessage:
+    async def _ask(self, question: Question, messages: list[BaseMessage], used: Dialect, feedback: str) -> AIMessage:
         limit: dict[str, Any] = {"max_completion_tokens": question.max_tokens}
+        if question.call_key:
+            # The same question has the same key at every attempt; one that carries feedback is another question.
+            limit["extra_headers"] = {"Idempotency-Key": f"{question.call_key}{'-again' if feedback else ''}"}
         if used.limit == "max_tokens":  # ChatOpenAI renames this one wherever else it is given
-            limit = {"extra_body": {"max_tokens": question.max_tokens}}
+            del limit["max_completion_tokens"]
+            limit["extra_body"] = {"max_tokens": question.max_tokens}
         runnable = self._client(question.model, used.temperature).with_structured_output(
             schema_of(question),
             method=used.methods[0],  # type: ignore[arg-type]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
+import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from graph.adapters.layout import BOX_UNIT
+from nodes.domain.documents import BOX_UNIT
 
 INVISIBLE = 3
 CLIP_ONLY = 7
@@ -17,6 +20,51 @@ FAINT = 245
 """A colour all of whose parts reach this is taken for white until the picture shows otherwise."""
 MAX_NESTING = 8
 MAX_OBJECTS = 200_000
+MAX_COVERS = 200
+COVERING = BOX_UNIT / 300
+"""Height and width of what can hide a word; less is a rule under or through it."""
+
+Place = tuple[float, float, float, float]
+"""x0, y0, x1, y1 in BOX_UNIT of the page as shown."""
+
+
+def quick(function: Any, *types: Any, gives: Any = ctypes.c_int) -> Callable[..., Any]:
+    """A PDFium function that takes plain addresses and keeps the interpreter's lock.
+
+    Far quicker for thousands of calls of a fraction of a microsecond each.
+    """
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    return ctypes.PYFUNCTYPE(gives, ctypes.c_void_p, *types)(address or 0)
+
+
+def address(handle: Any) -> int:
+    """Of what a handle of pypdfium2 points to."""
+    return ctypes.cast(handle, ctypes.c_void_p).value or 0
+
+
+object_of_page = quick(raw.FPDFPage_GetObject, ctypes.c_int, gives=ctypes.c_void_p)
+object_of_form = quick(raw.FPDFFormObj_GetObject, ctypes.c_ulong, gives=ctypes.c_void_p)
+objects_of_form = quick(raw.FPDFFormObj_CountObjects)
+type_of = quick(raw.FPDFPageObj_GetType)
+mode_of = quick(raw.FPDFTextObj_GetTextRenderMode)
+colour_of = quick(raw.FPDFPageObj_GetFillColor, *[ctypes.c_void_p] * 4)
+bounds_of = quick(raw.FPDFPageObj_GetBounds, *[ctypes.c_void_p] * 4)
+draw_mode_of = quick(raw.FPDFPath_GetDrawMode, ctypes.c_void_p, ctypes.c_void_p)
+text_object_at = quick(raw.FPDFText_GetTextObject, ctypes.c_int, gives=ctypes.c_void_p)
+
+_ink = (ctypes.c_uint * 4)()
+INK = [ctypes.addressof(_ink) + 4 * part for part in range(4)]
+"""Where red, green, blue and opacity of an object are written, 0 to 255; one page is read at a time."""
+
+TURNS = {1: ([3, 0, 1, 2], [0, 2]), 2: ([2, 3, 0, 1], [0, 1, 2, 3]), 3: ([1, 2, 3, 0], [1, 3])}
+"""For each number of quarter turns: which edge of the unturned page becomes x0, y0, x1, y1, and which are mirrored."""
+
+
+class Cover(NamedTuple):
+    """Something drawn over text that may hide it: its place among the page's objects, and its box in BOX_UNIT."""
+
+    order: int
+    box: Place
 
 
 class Marks(NamedTuple):
@@ -26,6 +74,9 @@ class Marks(NamedTuple):
     """Share of the page that its largest picture covers."""
     hidden: bool
     """Whether some text is drawn so that it may not be seen."""
+    covers: list[Cover]
+    orders: dict[int, int]
+    """Place among the page's objects of each text object that something is drawn over."""
 
 
 class Frame:
@@ -41,17 +92,23 @@ class Frame:
         shown = (self.width, self.height) if self.turn % 2 == 0 else (self.height, self.width)
         self.shown_width, self.shown_height = shown
 
-    def place(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
-        """x0, y0, x1, y1 in BOX_UNIT, not cut off at the page's edge."""
-        a, b = (left - self.left) / self.width, (right - self.left) / self.width
-        c, d = (self.top - top) / self.height, (self.top - bottom) / self.height
-        x0, y0, x1, y1 = (
-            (a, c, b, d),
-            (1 - d, a, 1 - c, b),
-            (1 - b, 1 - d, 1 - a, 1 - c),
-            (c, 1 - b, d, 1 - a),
-        )[self.turn]
-        return x0 * BOX_UNIT, y0 * BOX_UNIT, x1 * BOX_UNIT, y1 * BOX_UNIT
+        across, down = BOX_UNIT / self.width, BOX_UNIT / self.height
+        self._scale = np.array([across, -down, across, -down])
+        self._shift = np.array([-self.left * across, self.top * down] * 2)
+
+    def spread(self, edges: Any) -> Any:
+        """Rows of left, top, right, bottom as rows of x0, y0, x1, y1 in BOX_UNIT, not cut off at the page's edge."""
+        placed = edges * self._scale + self._shift
+        if self.turn:
+            order, turned = TURNS[self.turn]
+            placed = placed[:, order]
+            placed[:, turned] = BOX_UNIT - placed[:, turned]
+        return placed
+
+    def place(self, left: float, bottom: float, right: float, top: float) -> Place:
+        """`spread` for one box."""
+        x0, y0, x1, y1 = self.spread(np.array([[left, top, right, bottom]]))[0].tolist()
+        return x0, y0, x1, y1
 
 
 def draw(page: pdfium.PdfPage, dpi: float, max_pixels: int) -> tuple[int, int, bytes]:
@@ -75,63 +132,81 @@ def draw(page: pdfium.PdfPage, dpi: float, max_pixels: int) -> tuple[int, int, b
 
 def survey(page: pdfium.PdfPage, frame: Frame) -> Marks:
     """Walk the page's objects once."""
-    largest, hidden, seen = 0.0, False, 0
-    area = frame.width * frame.height
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    stack = [(raw.FPDFPage_GetObject(page, i), 0) for i in range(raw.FPDFPage_CountObjects(page))]
+    largest, seen = 0.0, 0
+    covers: list[Cover] = []
+    orders: dict[int, int] = {}
+    handle = address(page.raw)
+    count = raw.FPDFPage_CountObjects(page)
+    stack = list(zip(map(object_of_page, repeat(handle), range(count)), repeat(0), range(count), strict=False))
+    stack.reverse()
     while stack and seen < MAX_OBJECTS:
-        item, depth = stack.pop()
+        item, depth, order = stack.pop()
         seen += 1
-        kind = raw.FPDFPageObj_GetType(item)
+        kind = type_of(item)
         if kind == raw.FPDF_PAGEOBJ_TEXT:
-            hidden = hidden or suspicious(item)
-        elif kind == raw.FPDF_PAGEOBJ_IMAGE and depth == 0:
-            if raw.FPDFPageObj_GetBounds(item, left, bottom, right, top):
-                wide = min(right.value, frame.right) - max(left.value, frame.left)
-                high = min(top.value, frame.top) - max(bottom.value, frame.bottom)
-                largest = max(largest, max(wide, 0) * max(high, 0) / area)
-        elif kind == raw.FPDF_PAGEOBJ_IMAGE:
-            largest = max(largest, 0.51)  # its place in a form is not known cheaply, and some scanners write forms
+            orders[item] = order
+            continue
+        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+            # Its place in a form is not known cheaply, and some scanners write forms.
+            largest = max(largest, 0.51 if depth else share(bounds(item, frame)))
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
-            inner = range(raw.FPDFFormObj_CountObjects(item))
-            stack += [(raw.FPDFFormObj_GetObject(item, i), depth + 1) for i in inner]
-    return Marks(largest, hidden)
+            inner = range(objects_of_form(item) - 1, -1, -1)
+            stack += [(object_of_form(item, i), depth + 1, order) for i in inner]
+        if orders and not depth and len(covers) < MAX_COVERS and opaque(item, kind):
+            box = bounds(item, frame)
+            if min(box[2] - box[0], box[3] - box[1]) > COVERING:
+                covers.append(Cover(order, box))
+    return Marks(largest, any_suspicious(list(orders)), covers, orders if covers else {})
 
 
-def suspicious(item: Any) -> bool:
-    """Whether this text object may not be seen: drawn with no ink, or with white or transparent ink."""
-    mode = raw.FPDFTextObj_GetTextRenderMode(item)
-    return mode in (INVISIBLE, CLIP_ONLY) or faint(item)
+def opaque(item: int, kind: int) -> bool:
+    """Whether this object may hide what lies under it; only the page, drawn, tells whether it does."""
+    if kind != raw.FPDF_PAGEOBJ_PATH:
+        return True
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    draw_mode_of(item, ctypes.addressof(fill), ctypes.addressof(stroke))
+    return bool(fill.value and colour_of(item, *INK)) and _ink[3] > 200
 
 
-def faint(item: Any) -> bool:
-    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-    if not raw.FPDFPageObj_GetFillColor(item, red, green, blue, alpha):
+def bounds(item: int, frame: Frame) -> Place:
+    """The object's box in BOX_UNIT, cut off at the page's edge."""
+    edges = (ctypes.c_float * 4)()
+    base = ctypes.addressof(edges)
+    if not bounds_of(item, base, base + 4, base + 8, base + 12):
+        return 0.0, 0.0, 0.0, 0.0
+    x0, y0, x1, y1 = frame.place(*edges)
+    return max(x0, 0.0), max(y0, 0.0), min(x1, float(BOX_UNIT)), min(y1, float(BOX_UNIT))
+
+
+def share(box: Place) -> float:
+    return max(box[2] - box[0], 0.0) * max(box[3] - box[1], 0.0) / BOX_UNIT**2
+
+
+def any_suspicious(items: Sequence[int]) -> bool:
+    """Whether one of these text objects may not be seen: drawn with no ink, or with white or transparent ink."""
+    modes = set(map(mode_of, items))
+    return INVISIBLE in modes or CLIP_ONLY in modes or any(map(faint, items))
+
+
+def faint(item: int) -> bool:
+    if not colour_of(item, *INK):
         return False
-    return alpha.value < 20 or min(red.value, green.value, blue.value) >= FAINT
-
-
-def unseen(box: tuple[float, float, float, float], frame: Frame, chars: int) -> str:
-    """Why a word at this place cannot be read by a person, or ""."""
-    x0, y0, x1, y1 = box
-    if x1 <= 0 or y1 <= 0 or x0 >= BOX_UNIT or y0 >= BOX_UNIT:
-        return "off the page"
-    wide, high = (x1 - x0) * frame.shown_width / BOX_UNIT, (y1 - y0) * frame.shown_height / BOX_UNIT
-    if 0 < max(wide / chars, high) < TINY_POINTS:
-        return "tiny"
-    return ""
+    red, green, blue, alpha = _ink
+    return alpha < 20 or (red >= FAINT and green >= FAINT and blue >= FAINT)
 
 
 class Looks:
     """How each character is drawn, for pages on which some may be hidden."""
 
-    def __init__(self, page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> None:
-        self.page, self.textpage = page, textpage
+    def __init__(self, page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, marks: Marks) -> None:
+        self.page, self.handle, self.marks = page, address(textpage.raw), marks
         self.known: dict[int, str] = {}
         self.picture: tuple[int, int, bytes] | None = None
 
     def split(self, start: int, end: int) -> list[tuple[int, int, str]]:
         """Runs of equal look in a range of characters."""
+        if not self.marks.hidden:
+            return [(start, end, "")]
         runs: list[tuple[int, int, str]] = []
         for index in range(start, end):
             why = self._why(index)
@@ -141,17 +216,35 @@ class Looks:
                 runs.append((index, index + 1, why))
         return runs
 
-    def _why(self, index: int) -> str:
-        item = raw.FPDFText_GetTextObject(self.textpage, index)
-        if not item:
-            return ""
-        key = ctypes.cast(item, ctypes.c_void_p).value or 0
-        if key not in self.known:
-            mode = raw.FPDFTextObj_GetTextRenderMode(item)
-            self.known[key] = "invisible" if mode in (INVISIBLE, CLIP_ONLY) else "white" if faint(item) else ""
-        return self.known[key]
+    def confirm(self, reasons: list[str], places: Any, starts: Any) -> None:
+        """Look at the page, drawn: white on a dark ground is text, what something was drawn over is none."""
+        for row, why in enumerate(reasons):
+            if why == "white" and self.contrast(places[row].tolist()):
+                reasons[row] = ""
+        for row in self._under(places, starts):
+            if not reasons[row] and not self.contrast(places[row].tolist()):
+                reasons[row] = "covered"
 
-    def contrast(self, box: tuple[float, float, float, float]) -> bool:
+    def _under(self, places: Any, starts: Any) -> list[int]:
+        """Rows of the words over which something was drawn."""
+        x, y = (places[:, 0] + places[:, 2]) / 2, (places[:, 1] + places[:, 3]) / 2
+        rows: set[int] = set()
+        for order, (x0, y0, x1, y1) in self.marks.covers:
+            inside = ((x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)).nonzero()[0].tolist()
+            rows |= {row for row in inside if self.marks.orders.get(self._object(int(starts[row])), order) < order}
+        return sorted(rows)
+
+    def _object(self, index: int) -> int:
+        return text_object_at(self.handle, index) or 0
+
+    def _why(self, index: int) -> str:
+        item = self._object(index)
+        if item and item not in self.known:
+            ghost = mode_of(item) in (INVISIBLE, CLIP_ONLY)
+            self.known[item] = "invisible" if ghost else "white" if faint(item) else ""
+        return self.known.get(item, "")
+
+    def contrast(self, box: Sequence[float]) -> bool:
         """Whether the page, drawn, shows anything but one colour in this box: white on a dark ground is text."""
         if self.picture is None:
             self.picture = draw(self.page, 72, 4_000_000)

@@ -157,7 +157,8 @@ def bare_page(number: int, state: str, reason: str) -> dict[str, Any]:
         "width": 0.0,
         "height": 0.0,
         "text": "",
-        "words": [],
+        "words": "",
+        "edges": [],
         "hidden": [],
         "ocr_layer": False,
     }

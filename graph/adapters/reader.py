@@ -45,7 +45,7 @@ def version_of(package: str) -> str:
 
 def _reader_version() -> str:
     ocr = version_of("rapidocr") if version_of("onnxruntime") else ""
-    return f"1 pdfium {version_of('pypdfium2')} ocr {ocr or 'none'}"
+    return f"2 pdfium {version_of('pypdfium2')} ocr {ocr or 'none'}"
 
 
 READER_VERSION = _reader_version()
@@ -188,7 +188,7 @@ def settle(page: dict[str, Any], result: Mapping[str, Any]) -> None:
     if page["text"] and result["confidence"] < SURE:
         page.update(state="read", reason=f"{page['reason']}, but OCR was no better")
         return
-    page.update(text=result["text"], words=result["words"], ocr_layer=False)
+    page.update(text=result["text"], words=result["words"], edges=result["edges"], ocr_layer=False)
     page["reason"] += f" (mean confidence {result['confidence']:.2f})"
 
 

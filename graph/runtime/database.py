@@ -13,6 +13,7 @@ import psycopg
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from graph.runtime.boundaries import boundary
 from nodes.domain.errors import DatabaseUnreachable, LeaseLost, SchemaOutdated
 
 Pool = AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]
@@ -95,9 +96,10 @@ class Database:
 
     async def _run(self, query: str, values: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
         try:
-            async with self.pool.connection() as connection:
-                cursor = await connection.execute(queries()[query].encode(), values)
-                return (await cursor.fetchall() if cursor.description else []), cursor.rowcount
+            with boundary(f"sql.{query}"):
+                async with self.pool.connection() as connection:
+                    cursor = await connection.execute(queries()[query].encode(), values)
+                    return (await cursor.fetchall() if cursor.description else []), cursor.rowcount
         except psycopg.Error as error:
             raise translated(error) from error
 

@@ -8,7 +8,7 @@ import json
 import random
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, Protocol
 
@@ -84,6 +84,7 @@ class JournalledCalls:
         if tool is None:
             raise MissingPart(f"No tool named {question.tool} is set up: check the engine with python run.py doctor.")
         key = call_key(run, question)
+        question = replace(question, call_key=key)
         worst = self._worst(tool, question)
         pause = 0.02
         while True:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from graph.surfaces.output import messages, say
-from nodes.domain.format import duration, one_line
+from nodes.domain.format import clean, count, duration, one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -55,6 +55,15 @@ class Progress:
         elif event.get("event") == "run":
             self._know(event)
 
+    def say(self, text: str) -> None:
+        """One line to people; above the bar while there is one."""
+        if self._bar is None:
+            say(text)
+            return
+        from rich.text import Text
+
+        self._bar.console.print(Text(clean(text)), soft_wrap=True)
+
     def _know(self, event: Mapping[str, Any]) -> None:
         self.thread_id = str(event["thread_id"])
         self.name = str(event["name"]) or self.thread_id
@@ -63,7 +72,7 @@ class Progress:
         self._know(event)
         self._total, self._before = int(event["total"]), int(event["done"])
         done = f", {self._before} of them settled before" if self._before else ""
-        say(f"{one_line(self.name, 60)}: {self._total} documents{done}")
+        self.say(f"{one_line(self.name, 60)}: {count(self._total, 'document')}{done}")
         if self._live and self._before < self._total:
             self._open()
 
@@ -83,7 +92,7 @@ class Progress:
             return  # the bar shows it
         if step not in ("ingest", "extract"):
             self._close()
-        say(f"  {step:<13} {headline.removeprefix(step).lstrip(': ')}  {duration(time.monotonic() - self._began)}")
+        self.say(f"  {step:<13} {headline.removeprefix(step).lstrip(': ')}  {duration(time.monotonic() - self._began)}")
 
     def _open(self) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn

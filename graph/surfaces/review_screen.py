@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping
 from typing import Any
 
@@ -80,16 +79,3 @@ def show_keys() -> None:
         out.print(Text.assemble((f"  {key}  ", "bold"), meaning))
     out.print()
     out.print(Text("any key goes back", style="dim"))
-
-
-def ask_line(question: str) -> str:
-    """A line typed by a person; "" for Enter, Ctrl-D or Ctrl-C alone."""
-    console().print(Text(question, style="bold"))
-    # asyncio's own handler would swallow the first Ctrl-C and leave the prompt standing.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return clean(input("> ")).strip()
-    except (EOFError, KeyboardInterrupt):
-        return ""
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from graph.surfaces.keyboard import Keyboard, ask_line
 from graph.surfaces.output import say
-from graph.surfaces.review_screen import KEYS, ask_line, show_finding, show_keys
+from graph.surfaces.review_screen import KEYS, show_finding, show_keys
 from graph.surfaces.session import drive, show_end
 from nodes.domain.errors import UserError
 from nodes.domain.format import count, one_line
@@ -41,8 +40,9 @@ async def review_on_terminal(reprise: Reprise, thread: str, reviewer: str, detai
     titles = await reprise.support.titles(thread_id)
     waiting = [one for one in packet["findings"] if one["finding_id"] not in decided]
     name = reviewer or _who_signs()
-    walk = Walk(reprise, thread_id, waiting, titles, name)
-    await walk.go()
+    with Keyboard() as keyboard:
+        walk = Walk(reprise, keyboard, thread_id, waiting, titles, name)
+        await walk.go()
     view = await reprise.status(thread_id)
     say(f"{count(walk.stored, 'decision')} stored; {count((view.review or {}).get('waiting', 0), 'finding')} left.")
     if view.review and view.review["waiting"] == 0 and _go_on():
@@ -61,6 +61,7 @@ class Walk:
     def __init__(
         self,
         reprise: Reprise,
+        keyboard: Keyboard,
         thread_id: str,
         findings: Sequence[Mapping[str, Any]],
         titles: Mapping[str, str],
@@ -68,6 +69,7 @@ class Walk:
     ) -> None:
         self.stored = 0
         self._reprise = reprise
+        self._keyboard = keyboard
         self._thread_id = thread_id
         self._findings = findings
         self._titles = titles
@@ -81,7 +83,7 @@ class Walk:
         at = 0
         while at < len(self._findings):
             await self._show(at)
-            key = _key()
+            key = self._keyboard.key()
             if key == "q":
                 return
             at = await self._press(key, at)
@@ -93,7 +95,7 @@ class Walk:
             case "a":
                 return await self._decide(at, "accept", "")
             case "x":
-                reason = ask_line("Why is it wrong? (empty: do not reject)")
+                reason = self._keyboard.line("Why is it wrong? (empty: do not reject)")
                 return await self._decide(at, "reject", reason) if reason else at
             case "l":
                 self._trail.append(at)
@@ -102,7 +104,7 @@ class Walk:
                 return self._back(at)
             case "?":
                 show_keys()
-                _key()
+                self._keyboard.key()
             case _:
                 self._said = f"No such key: {KEYS}"
         return at
@@ -128,20 +130,9 @@ class Walk:
     async def _show(self, at: int) -> None:
         finding = self._findings[at]
         around = await self._reprise.support.around(self._thread_id, finding["document"], finding["spans"], REACH)
+        self._keyboard.forget()
         place = f"{at + 1} of {len(self._findings)}"
         show_finding(finding, self._titles, around, place, self._said)
-
-
-def _key() -> str:
-    """One key, without Enter. Ctrl-C and the end of input leave the review.
-
-    Waits in this thread on purpose: one that reads keys in another thread could not be ended by a signal.
-    """
-    try:
-        key = typer.getchar()
-    except (KeyboardInterrupt, EOFError):
-        return "q"
-    return "q" if key in ("\x03", "\x04", "\x1b") else key.casefold()
 
 
 def _who_signs() -> str:

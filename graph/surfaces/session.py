@@ -34,7 +34,7 @@ async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, det
     from graph.surfaces.progress import Progress
     from graph.surfaces.signals import Signals
 
-    with Signals(reprise) as signals, Progress(reprise, name) as progress:
+    with Progress(reprise, name) as progress, Signals(reprise, progress.say) as signals:
         try:
             view = await begin(progress)
         except asyncio.CancelledError:

@@ -6,10 +6,9 @@ import asyncio
 import contextlib
 import os
 import signal
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
-
-from graph.surfaces.output import say
 
 if TYPE_CHECKING:
     from graph.app import Reprise
@@ -37,8 +36,9 @@ def _terminated(number: int, frame: object) -> None:
 class Signals:
     """Around the driving of a run. `number` is the signal that came, None while none has."""
 
-    def __init__(self, reprise: Reprise) -> None:
+    def __init__(self, reprise: Reprise, say: Callable[[str], None]) -> None:
         self.number: int | None = None
+        self._say = say
         self._reprise = reprise
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
@@ -59,7 +59,7 @@ class Signals:
         again = self.number is not None
         self.number = int(number)
         if not again and self._reprise.drain(NAMES[number]):
-            say(f"{number.name}: what is in flight is finished, then the run stops; once more stops it at once.")
+            self._say(f"{number.name}: what is in flight is finished, then the run stops; once more stops it at once.")
             return
         if again:
             self._loop.call_later(AT_ONCE_SECONDS, os._exit, 128 + int(number))

@@ -1,0 +1,39 @@
+"""What callers of the facade say, in the form in which the graph takes it."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+
+def reply_of(
+    decisions: Sequence[Mapping[str, Any]] | None, accept_all: bool, reviewer: str, reason: str
+) -> dict[str, Any] | None:
+    """The reply to the gate in its own form; the user of the machine signs when no one else is named."""
+    if decisions is None and not accept_all:
+        return None
+    reply: dict[str, Any] = {"reviewer": reviewer or getpass.getuser()}
+    if decisions is not None:
+        reply["decisions"] = [dict(each) if isinstance(each, Mapping) else each for each in decisions]
+    if accept_all:
+        reply |= {"accept_all": True, "reason": reason}
+    return reply
+
+
+def absolute(sources: Sequence[str | os.PathLike[str]], playbook: str) -> tuple[str, str]:
+    """Source and playbook with paths that a resume from another working folder still finds."""
+    places = [os.path.abspath(each) if Path(each).exists() else str(each) for each in sources]
+    return "\n".join(places), os.path.abspath(playbook) if Path(playbook).is_file() else playbook
+
+
+def plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as JSON has them; what is None is left out."""
+    return {
+        name: str(value) if isinstance(value, Decimal) else value
+        for name, value in options.items()
+        if value is not None
+    }

@@ -1,0 +1,80 @@
+"""Ports within boundaries: whatever is awaited on them can be drilled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph.runtime.boundaries import boundary
+from nodes.domain.documents import SourceDocument
+from nodes.domain.run import Run
+from nodes.ports import Artifacts, Question, Releases, Sources, Tool, ToolAnswer, Usage
+
+
+@dataclass(frozen=True)
+class BoundedArtifacts:
+    """Satisfies nodes.ports.Artifacts."""
+
+    within: Artifacts
+
+    async def put(self, data: bytes) -> str:
+        with boundary("artifact.put"):
+            return await self.within.put(data)
+
+    async def get(self, sha256: str) -> bytes:
+        with boundary("artifact.get"):
+            return await self.within.get(sha256)
+
+    async def size(self, sha256: str) -> int | None:
+        with boundary("artifact.size"):
+            return await self.within.size(sha256)
+
+    def uri(self, sha256: str) -> str:
+        return self.within.uri(sha256)
+
+
+@dataclass(frozen=True)
+class BoundedReleases:
+    """Satisfies nodes.ports.Releases."""
+
+    within: Releases
+
+    async def put(self, run: Run, name: str, data: bytes) -> str:
+        with boundary("release.put"):
+            return await self.within.put(run, name, data)
+
+
+@dataclass(frozen=True)
+class BoundedSources:
+    """Satisfies nodes.ports.Sources."""
+
+    within: Sources
+
+    async def check(self, source: str) -> int:
+        with boundary("source.check"):
+            return await self.within.check(source)
+
+    async def scan(self, source: str) -> list[SourceDocument]:
+        with boundary("source.scan"):
+            return await self.within.scan(source)
+
+
+@dataclass(frozen=True)
+class BoundedTool:
+    """Satisfies nodes.ports.Tool."""
+
+    within: Tool
+
+    @property
+    def name(self) -> str:
+        return self.within.name
+
+    @property
+    def attempts(self) -> int:
+        return self.within.attempts
+
+    def worst_usage(self, question: Question) -> Usage | None:
+        return self.within.worst_usage(question)
+
+    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+        with boundary(f"tool.{self.within.name}"):
+            return await self.within.answer(question, feedback)

@@ -1,0 +1,116 @@
+"""Progress of a run in a notebook: one display that is updated in place, and ends as plain text."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from html import escape
+from types import TracebackType
+from typing import Any, Self
+
+from nodes.domain.errors import MissingPart
+from nodes.domain.format import duration, one_line
+
+PAINT_SECONDS = 0.5
+"""The display is repainted at most this often: a notebook keeps up with no more."""
+
+
+class Progress:
+    """Takes the events of one drive: `with Progress() as progress: await reprise.start(…, on_event=progress)`.
+
+    Raises MissingPart outside of IPython.
+    """
+
+    def __init__(self) -> None:
+        try:
+            from IPython.display import display
+        except ImportError:
+            raise MissingPart("This progress needs Jupyter: pip install ipykernel, or pass no on_event.") from None
+        self._display: Any = display
+        self._handle: Any = None
+        self._name = ""
+        self._line = "beginning"
+        self._before = self._total = self._failed = 0
+        self._done: set[int] = set()
+        self._began = self._painted = time.monotonic()
+        self._later: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> Self:
+        self._handle = self._display(self._shown(), display_id=True)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._later is not None:
+            self._later.cancel()
+        if error is not None and self._name:
+            self._line = f'stopped; go on with: run = await reprise.resume("{self._name}")'
+        self._handle.update(_Ended(self.text()))
+
+    def __call__(self, event: Mapping[str, Any]) -> None:
+        """One event; never raises on one that it does not know."""
+        match event.get("event"):
+            case "run":
+                self._name = one_line(str(event["name"] or event["thread_id"]), 60)
+                self._total, self._before = int(event["total"]), int(event["done"])
+            case "document":
+                self._done.add(int(event["ordinal"]))
+            case "batch":
+                self._failed += int(event.get("failed") or 0)
+            case "step":
+                self._line = one_line(str(event["headline"]), 200)
+            case _:
+                return
+        self._paint_soon()
+
+    def text(self) -> str:
+        """One line: how far the run is."""
+        failed = f", {self._failed} failed" if self._failed else ""
+        took = duration(time.monotonic() - self._began)
+        return f"{self._name or 'run'}: {self._settled()} of {self._total} documents{failed} · {self._line} · {took}"
+
+    def _settled(self) -> int:
+        return min(self._before + len(self._done), self._total)
+
+    def _paint_soon(self) -> None:
+        wait = self._painted + PAINT_SECONDS - time.monotonic()
+        if wait <= 0:
+            self._paint()
+        elif self._later is None:
+            self._later = asyncio.get_running_loop().call_later(wait, self._paint)
+
+    def _paint(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+        self._later, self._painted = None, time.monotonic()
+        if self._handle is not None:
+            self._handle.update(self._shown())
+
+    def _shown(self) -> _Bar:
+        return _Bar(self.text(), 100 * self._settled() / self._total if self._total else 0.0)
+
+
+class _Bar:
+    """A bar in a notebook, a line elsewhere."""
+
+    def __init__(self, text: str, percent: float) -> None:
+        self._text, self._percent = text, percent
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_html_(self) -> str:
+        return (
+            "<div style='background:#ddd;width:20em;height:.5em'>"
+            f"<div style='background:#3b6ea5;width:{self._percent:.0f}%;height:.5em'></div></div>{escape(self._text)}"
+        )
+
+
+class _Ended:
+    """What stays: text alone."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
