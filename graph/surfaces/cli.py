@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from graph.surfaces import cli_look, cli_machine, cli_run
+from graph.surfaces import cli_drill, cli_look, cli_machine, cli_run
 from graph.surfaces.ends import BY_SIGNAL, USAGE, end_of
-from graph.surfaces.output import say
+from graph.surfaces.output import say, write_anything
 from graph.surfaces.signals import Terminated, terminate_cleanly
 
 PROGRAM = "python run.py"
@@ -49,7 +49,7 @@ PANELS: dict[str, Sequence[Callable[..., int]]] = {
         cli_look.history,
         cli_look.resumes,
     ),
-    "Look after the machine": (cli_machine.doctor, cli_machine.migrate, cli_machine.diagram),
+    "Look after the machine": (cli_machine.doctor, cli_machine.migrate, cli_machine.diagram, cli_drill.drill),
 }
 for _panel, _commands in PANELS.items():
     for _command in _commands:
@@ -83,6 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
     terminate_cleanly()
+    write_anything()
     try:
         code = _call(arguments or ["--help"])
         sys.stdout.flush()
@@ -95,6 +96,7 @@ def run(arguments: list[str]) -> int:
         say("Stopped.")
         return BY_SIGNAL + signal.SIGINT
     except Terminated:
+        say("Stopped.")
         return BY_SIGNAL + signal.SIGTERM
     except UsageProblem as problem:
         return _usage(problem)

@@ -1,0 +1,120 @@
+"""The fire drill, short: a few boundaries, real processes that really die. The long one is `run.py drill`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import openai
+import psycopg
+import pytest
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from world import contracts, environment, run
+
+from graph import Reprise
+from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.runtime.boundaries import boundary, counted, counting_into, dying_at, inside, listening
+
+
+def test_a_place_to_die_at_must_be_written_right() -> None:
+    for wrong in ("", "sql.claim", "sql.claim:during", "sql.claim:after:0"):
+        with pytest.raises(ValueError):
+            dying_at(wrong)
+
+
+def test_a_boundary_that_raises_is_not_passed_on_its_far_side(tmp_path: Path) -> None:
+    with listening(counting_into(tmp_path / "trace")):
+        with boundary("good"):
+            assert inside.get() == "good"
+        with pytest.raises(RuntimeError), boundary("bad"):
+            raise RuntimeError
+    assert dict(counted(tmp_path / "trace")) == {"good:before": 1, "good:after": 1, "bad:before": 1}
+
+
+async def test_whatever_reaches_outside_has_a_boundary_around_it(
+    database: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Listens at the wire: SQL that psycopg sends, requests that the client sends, files that are written."""
+    seen: dict[str, set[str]] = {"sql": set(), "http": set(), "file": set()}
+    outside: list[str] = []
+    listen = False
+
+    def note(kind: str, what: str) -> None:
+        if listen:
+            seen[kind].add(inside.get())
+            if not inside.get():
+                outside.append(f"{kind}: {what[:120]}")
+
+    def spied(sending: Any) -> Any:
+        async def spy(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
+            # A pool that looks whether a connection is alive sends an empty query of its own.
+            if str(query).strip():
+                note("sql", str(query))
+            return await sending(self, query, *args, **kwargs)
+
+        return spy
+
+    send = openai.DefaultAsyncHttpxClient.send
+
+    async def sent(self: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+        note("http", str(request.url))
+        return await send(self, request, *args, **kwargs)
+
+    replace = os.replace
+
+    def replaced(source: Any, target: Any, **kwargs: Any) -> None:
+        note("file", str(target))
+        replace(source, target, **kwargs)
+
+    for name in ("execute", "executemany"):
+        monkeypatch.setattr(psycopg.AsyncCursor, name, spied(getattr(psycopg.AsyncCursor, name)))
+    monkeypatch.setattr(openai.DefaultAsyncHttpxClient, "send", sent)
+    monkeypatch.setattr(os, "replace", replaced)
+    room = contracts(tmp_path / "room", 3)
+    with ScriptedEndpoint() as endpoint:
+        given = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
+        async with Reprise.open(database_url=database, home=home, **given) as reprise:
+            listen = True
+            await reprise.start(room, thread="t", engine="openai", review="always")
+            run = await reprise.resume("t", accept_all=True, reviewer="A. Martin")
+            listen = False
+    assert run.status == "completed"
+    assert outside == []
+    assert seen["http"] == {"tool.model"}
+    assert seen["file"] == {"artifact.put", "release.put"}
+    assert {"saver.put", "saver.put_writes", "sql.claim", "sql.complete", "sql.finish_document"} <= seen["sql"]
+
+
+def test_every_call_of_the_saver_that_writes_is_bounded() -> None:
+    from graph.runtime.checkpoints import BoundedSaver
+
+    for name in ("aput", "aput_writes", "aget_tuple"):
+        assert getattr(BoundedSaver, name) is not getattr(AsyncPostgresSaver, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["local", "openai"])
+def test_a_job_that_is_killed_at_a_few_boundaries_ends_as_if_nothing_had_happened(
+    engine: str, database: str, home: Path, tmp_path: Path
+) -> None:
+    source = contracts(tmp_path / "room", 12)
+    command = ["drill", source, "--engine", engine, "--boundaries", "3", "--random", "1", "--seed", "7", "--json"]
+    drilled = run(command, environment(database, home), timeout=280)
+    assert drilled.returncode == 0, drilled.stdout + drilled.stderr
+    end = json.loads(drilled.stdout)
+    assert end["ok"] and end["boundaries"] > 30 and len(end["drills"]) == 4
+    assert sum(drill["killed"] for drill in end["drills"]) >= 3
+    assert {drill["made_again"] for drill in end["drills"]} == {0}
+    assert {drill["doubled"] for drill in end["drills"]} == {0}
+
+
+async def test_a_boundary_costs_a_task_nothing_of_its_context() -> None:
+    async def work(name: str) -> str:
+        with boundary(name):
+            await asyncio.sleep(0.01)
+            return inside.get()
+
+    assert await asyncio.gather(*(work(str(n)) for n in range(5))) == [str(n) for n in range(5)]
