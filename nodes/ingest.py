@@ -33,7 +33,7 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
     if engine not in ENGINES:
         raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
     source = given.source
-    documents = await services.sources.scan(source)
+    documents = await services.sources.scan(source, services.passwords)
     playbook = await services.playbooks.load(given.playbook or "due-diligence")
     playbook_bytes = playbook.model_dump_json().encode()
     inputs_bytes = json.dumps([document.to_json() for document in documents], ensure_ascii=True).encode()

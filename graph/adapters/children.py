@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graph.adapters.child import HEADER, encode
+from graph.adapters.child import HEADER, PIPE_BYTES, encode
 
 CHILD = Path(__file__).with_name("child.py")
 LARGEST_ANSWER = 512 << 20
@@ -102,6 +102,7 @@ class Children:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
+            limit=PIPE_BYTES,
             env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
             start_new_session=True,  # a Ctrl-C in the terminal is for the parent alone
         )

@@ -1,4 +1,4 @@
-"""The local engine: clause rules and the party of a document, worked out in a child process."""
+"""The local engine: clauses and the party of a document, worked out in a child process by rules and classifier."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from graph.adapters.children import ChildDied, ChildError, ChildTimeout
 from nodes.domain.documents import DocumentText
 from nodes.domain.entities import supplier
 from nodes.domain.errors import AnswerInvalid
-from nodes.domain.rules import find
+from nodes.domain.hostile import instructions
+from nodes.domain.local_engine import look
 from nodes.ports import Artifacts, Question, ToolAnswer, Usage
 
 TIMEOUT = 60.0
@@ -24,10 +25,14 @@ class Runner(Protocol):
 
 
 def read_clauses(text: str, types: Sequence[str]) -> dict[str, Any]:
-    """Candidates and supplier of the text whose artifact is this JSON; runs in a child process."""
+    """Candidates and supplier of the text whose artifact is this JSON; runs in a child process.
+
+    `passages` are [clause type, start, length, confidence] of what a model should read, far less sure than candidates.
+    """
     document = DocumentText.from_json(json.loads(text))
-    candidates = find(document, types)
-    named = supplier(document, candidates)
+    seen = look(document, types)
+    named = supplier(document, seen.candidates)
+    spans = instructions(document)
     return {
         "candidates": [
             {
@@ -37,14 +42,18 @@ def read_clauses(text: str, types: Sequence[str]) -> dict[str, Any]:
                 "source": candidate.source,
                 "start": candidate.start,
             }
-            for candidate in candidates
+            for candidate in seen.candidates
         ],
+        "passages": [
+            [passage.clause_type, passage.start, len(passage.quote), passage.confidence] for passage in seen.passages
+        ],
+        "instructions": [list(span) for span in spans],
         "supplier": None if named is None else {"name": named[0], "quote": named[1], "start": named[2]},
     }
 
 
 class ClauseRules:
-    """Answers {"text_ref", "rules", "types"} with {"candidates", "supplier"}; costs nothing but time."""
+    """Answers {"text_ref", "rules", "types"} with what `read_clauses` gives; costs but time."""
 
     name = "clause_rules"
     attempts = 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from graph.adapters.furniture import furniture
@@ -12,11 +11,11 @@ from graph.adapters.language import language_of
 from nodes.domain.documents import PAGE_BREAK, DocumentText, Page
 from nodes.domain.words import from_json as words_from_json
 
-NAMES = {"pdf": ((".pdf",), "a PDF"), "text": (("", ".txt", ".text", ".md", ".csv", ".log"), "plain text")}
-SHOWN_NAMES = 5
+APART = {"comment": "What readers have commented", "struck out": "Text that was struck out with changes tracked"}
+"""How a warning names what is kept apart, where it is no attempt to hide."""
 
 
-def assemble(sha256: str, document: str, answer: Mapping[str, Any], language: str) -> DocumentText:
+def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentText:
     """Join the pages and shift their offsets; `language` "" lets the text tell."""
     pages = answer["pages"]
     parts: list[str] = []
@@ -33,8 +32,8 @@ def assemble(sha256: str, document: str, answer: Mapping[str, Any], language: st
         at += len(text) + len(PAGE_BREAK)
     text = PAGE_BREAK.join(parts)
     hidden = tuple((page["number"], why, found) for page in pages for why, found in page["hidden"])
-    said = tuple(warnings(document, answer))
-    return DocumentText(sha256, text, tuple(made), language or language_of(text), said, tuple(fixed), hidden)
+    told, said = language or language_of(text), tuple(warnings(answer))
+    return DocumentText(sha256, text, tuple(made), told, said, tuple(fixed), hidden, answer["unit"])
 
 
 def encoded(text: DocumentText) -> bytes:
@@ -42,29 +41,28 @@ def encoded(text: DocumentText) -> bytes:
     return json.dumps(text.to_json(), ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 
-def warnings(document: str, answer: Mapping[str, Any]) -> list[str]:
-    """What the reader of the note should know about how this text came about, a sentence each."""
+def warnings(answer: Mapping[str, Any]) -> list[str]:
+    """What the reader of the note should know about how this text came about, a sentence each.
+
+    Nothing in them depends on the document's name: another document may be the same bytes.
+    """
     pages: Sequence[Mapping[str, Any]] = answer["pages"]
+    unit: str = answer["unit"]
     found: list[str] = []
-    extensions, wording = NAMES[answer["kind"]]
-    if PurePosixPath(document).suffix.lower() not in extensions:
-        found.append(f"The file is {wording}, whatever its name says.")
     if answer["repaired"]:
         found.append("The file is damaged and was read after a repair; parts of it may be missing.")
     for why in dict.fromkeys(why for page in pages for why, _ in page["hidden"]):
-        numbers = [page["number"] for page in pages if any(why == other for other, _ in page["hidden"])]
-        found.append(f"Text that a person does not see ({why}) was kept apart, on {spoken(numbers)}.")
+        where = spoken((page["number"] for page in pages if any(why == other for other, _ in page["hidden"])), unit)
+        found.append(APART.get(why, f"Text that a person does not see ({why})") + f" was kept apart, on {where}.")
     layers = [page["number"] for page in pages if page["ocr_layer"]]
     if layers:
         found.append(f"The text of {spoken(layers)} is the OCR layer that came with the scan; it was not checked.")
-    if files := answer["attachments"]:
-        names = ", ".join(item["name"] for item in files[:SHOWN_NAMES]) + (", …" if len(files) > SHOWN_NAMES else "")
-        count = f"{len(files)} embedded file{'s' if len(files) > 1 else ''}"
-        found.append(f"It contains {count} that {'were' if len(files) > 1 else 'was'} not read: {names}.")
+    if unit != "page" and len(pages) > 1:
+        found.append(f"The file has no pages: its places are counted in {unit}s, {len(pages)} of them.")
     return found
 
 
-def spoken(numbers: Iterable[int]) -> str:
+def spoken(numbers: Iterable[int], unit: str = "page") -> str:
     """Page numbers as words: "page 3" or "pages 1–4, 7"."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -74,4 +72,4 @@ def spoken(numbers: Iterable[int]) -> str:
             runs.append([number, number])
     text = ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs[:20])
     many = len(runs) > 1 or (runs and runs[0][0] != runs[0][1])
-    return f"{'pages' if many else 'page'} {text}{', …' if len(runs) > 20 else ''}"
+    return f"{unit}{'s' if many else ''} {text}{', …' if len(runs) > 20 else ''}"

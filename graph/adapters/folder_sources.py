@@ -1,35 +1,98 @@
-"""Documents of a folder, listed and hashed."""
+"""Documents of a folder and the files embedded in them, listed and hashed."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
-from nodes.domain.documents import SourceDocument
+from graph.adapters.children import ChildDied, ChildError, ChildTimeout
+from graph.adapters.embedded import list_embedded
+from graph.adapters.file_kind import HEAD, skipped_because
+from nodes.domain.documents import SourceDocument, keys_for
 from nodes.domain.errors import SourceError
+from nodes.domain.file_names import READABLE
 
-READABLE = (".pdf", ".txt")
-"""By name; what a file really is, the reader finds out."""
+LITTER = frozenset(("thumbs.db", "desktop.ini"))
+"""What systems leave behind in folders; `~$…` are the lock files of Office."""
+SECONDS, SECONDS_PER_MB = 60.0, 2.0
+"""To list what is embedded in one file; one that takes longer is left to the reader, which says so."""
+MAX_BYTES = 512 << 20
+
+
+class Runner(Protocol):
+    """What this adapter needs of Children."""
+
+    async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any: ...
 
 
 class FolderSources:
-    """Satisfies nodes.ports.Sources. Relative paths count from the working folder."""
+    """Satisfies nodes.ports.Sources. Relative paths count from the working folder.
+
+    Files are opened in child processes; without any, nothing is looked for within files.
+    """
+
+    def __init__(self, children: Runner | None = None) -> None:
+        self._children = children
 
     async def check(self, source: str) -> int:
         return len(await asyncio.to_thread(_listed, source))
 
-    async def scan(self, source: str) -> list[SourceDocument]:
-        return await asyncio.to_thread(_scan, source)
+    async def scan(self, source: str, passwords: Mapping[str, str] | None = None) -> list[SourceDocument]:
+        found = await asyncio.to_thread(_scan, source)
+        embedded = await asyncio.gather(*(self._embedded(document, passwords or {}) for document in found))
+        taken = {document.document for document in found}
+        listed: list[SourceDocument] = []
+        for document, rows in zip(found, embedded, strict=True):
+            listed += [document, *_children_of(document, rows, taken)]
+        return listed
+
+    async def _embedded(self, document: SourceDocument, passwords: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+        if self._children is None or document.skipped or not document.bytes:
+            return ()
+        options = {"keys": keys_for(document.document, passwords), "max_bytes": MAX_BYTES}
+        timeout = SECONDS + SECONDS_PER_MB * document.bytes / (1 << 20)
+        try:
+            rows: list[dict[str, Any]] = await self._children.run(
+                list_embedded, document.path, options, timeout=timeout
+            )
+        except (ChildDied, ChildTimeout, ChildError):
+            return ()  # the reader will find them again and say that they were not read
+        return rows
+
+
+def _children_of(
+    document: SourceDocument, rows: Sequence[Mapping[str, Any]], taken: set[str]
+) -> Iterator[SourceDocument]:
+    """Embedded files as documents of their own, each named below what carries it."""
+    names: list[str] = []
+    for row in rows:
+        around = document.document if row["within"] is None else names[row["within"]]
+        name = first = f"{around}#{row['name']}"
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{first} ({number})"
+        taken.add(name)
+        names.append(name)
+        yield SourceDocument(
+            name, row["sha256"], row["bytes"], document.modified_ns, document.path,
+            container=around, inside=tuple(row["inside"]), skipped=row["skipped"],
+        )  # fmt: skip
 
 
 def _scan(source: str) -> list[SourceDocument]:
-    return [_document(path, name) for name, path in sorted(_listed(source).items())]
+    documents = [_document(path, name) for name, path in sorted(_listed(source).items())]
+    if all(document.skipped for document in documents):
+        places = ", ".join(line.strip() for line in source.splitlines() if line.strip())
+        raise SourceError(f"Nothing in {places} can be read: Reprise reads {', '.join(READABLE)}.")
+    return documents
 
 
 def _listed(source: str) -> dict[str, Path]:
-    """Readable files by the name that people see."""
+    """All files by the name that people see."""
     places = [Path(line.strip()).expanduser() for line in source.splitlines() if line.strip()]
     if not places:
         raise SourceError("No source was given: name a folder or a file, for example samples/data-room.")
@@ -41,22 +104,19 @@ def _listed(source: str) -> dict[str, Path]:
         if not files:
             raise SourceError(f"The folder {place} is empty: put the documents there, or name another one.")
         for path, name in files:
-            if path.suffix.lower() in READABLE:
-                found[name if name not in found else f"{place.name}/{name}"] = path
-    if not found:
-        kinds = ", ".join(READABLE)
-        raise SourceError(f"Nothing in {', '.join(map(str, places))} can be read: Reprise reads {kinds}.")
+            found[name if name not in found else f"{place.name}/{name}"] = path
     return found
 
 
 def _files(place: Path) -> Iterator[tuple[Path, str]]:
-    """Files below a place with their names below it; hidden ones are left out."""
+    """Files below a place with their names below it; hidden ones and the litter of systems are left out."""
     if place.is_file():
         yield place, place.name
         return
     for path in sorted(place.rglob("*")):
         below = path.relative_to(place)
-        if path.is_file() and not any(part.startswith(".") for part in below.parts):
+        litter = path.name.casefold() in LITTER or path.name.startswith("~$")
+        if path.is_file() and not litter and not any(part.startswith(".") for part in below.parts):
             yield path, below.as_posix()
 
 
@@ -65,6 +125,12 @@ def _document(path: Path, name: str) -> SourceDocument:
         state = path.stat()
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            file.seek(0)
+            head = file.read(HEAD)
+            if state.st_size > HEAD:
+                file.seek(max(HEAD, state.st_size - HEAD))
+                head += file.read()  # the directory of an archive is its end
     except OSError as error:
         raise SourceError(f"The file {path} cannot be opened ({error.strerror}): check its permissions.") from error
-    return SourceDocument(name, sha256, state.st_size, state.st_mtime_ns, str(path.resolve()))
+    skipped = skipped_because(name, head)
+    return SourceDocument(name, sha256, state.st_size, state.st_mtime_ns, str(path.resolve()), skipped=skipped)

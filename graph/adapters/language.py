@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 STOP_WORDS: Mapping[str, str] = {
@@ -12,19 +13,20 @@ STOP_WORDS: Mapping[str, str] = {
     "ses il elle dont être",
 }
 WORD = re.compile(r"[^\W\d_]+")
-SAMPLE = 200_000
+SAMPLE = 40_000
 """Characters looked at; more would not change the answer."""
+STOPS = {code: frozenset(words.split()) for code, words in STOP_WORDS.items()}
 ENOUGH = 0.1
 """Share of stop words below which a text is in neither language; real ones have 0.3 to 0.5."""
 
 
 def language_of(text: str) -> str:
     """The code "en" or "fr", or "" when it is neither, too short or both."""
-    words = [word.casefold() for word in WORD.findall(text[:SAMPLE])]
+    words = WORD.findall(text[:SAMPLE].casefold())
     if len(words) < 5:
         return ""
-    stops = {code: frozenset(stop.split()) for code, stop in STOP_WORDS.items()}
-    shares = {code: sum(word in stop for word in words) / len(words) for code, stop in stops.items()}
+    counts = Counter(words)
+    shares = {code: sum(counts[stop] for stop in stops) / len(words) for code, stops in STOPS.items()}
     best = max(shares, key=lambda code: shares[code])
     other = max(share for code, share in shares.items() if code != best)
     return best if shares[best] >= ENOUGH and shares[best] > 1.5 * other else ""

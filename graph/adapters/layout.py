@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from nodes.domain.documents import BOX_UNIT
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 NOT_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff\ufff9-\ufffb\u200b\u2060]+")
+EMPTY = np.zeros(0, np.int64)
 PACKED = np.dtype([("start", "<u4"), ("end", "<u4"), ("box", "<u2", (4,))])
 """As nodes.domain.words unpacks it."""
 
@@ -57,47 +58,84 @@ def clean(text: str) -> str:
 
 
 def lay_out(words: Iterable[Word]) -> Laid:
-    """`compose` for words one by one."""
+    """`compose` for the words of one page, one by one."""
     words = list(words)
     boxes = np.array([word[1:5] for word in words], np.int64).reshape(-1, 4)
-    return compose([word.text for word in words], boxes, np.array([word.line_ends for word in words], np.bool_))
+    ends = np.array([word.line_ends for word in words], np.bool_)
+    return compose([word.text for word in words], boxes, ends, [len(words)])[0]
 
 
-def compose(texts: Sequence[str], boxes: Numbers, line_ends: Flags) -> Laid:
-    """The text of words in reading order, cut into lines where the source ends one or the place jumps.
+def compose(texts: Sequence[str], boxes: Numbers, line_ends: Flags, counts: Sequence[int]) -> list[Laid]:
+    """The text of each page: words in reading order, cut into lines where the source ends one or the place jumps.
 
-    A line ends with a line feed, as in the source: a word hyphenated at the line's end stays hyphenated. An empty line
-    stands where the gap between two lines is clearly larger than is usual on this page.
+    `counts` says how many of the words each page has, page after page. A line ends with a line feed, as in the source:
+    a word hyphenated at the line's end stays hyphenated. An empty line stands where the gap between two lines is
+    clearly larger than is usual on this page.
     """
+    borders = np.cumsum([0, *counts])
     if not texts:
-        none = np.zeros(0, np.int64)
-        return Laid("", none, none, boxes, [])
-    firsts = _line_starts(boxes, line_ends)
+        return [Laid("", EMPTY, EMPTY, boxes, []) for _ in counts]
+    firsts = _line_starts(boxes, line_ends, borders)
     lasts = np.append(firsts[1:], len(texts)) - 1
-    heights = np.maximum.reduceat(boxes[:, 3] - boxes[:, 1], firsts)
-    steps = np.diff(_bottoms(boxes, firsts))
-    pitch = _pitch(steps, heights[1:])
-    wide = steps > np.maximum(1.35 * pitch, 1.15 * heights[1:]) if pitch else np.zeros(len(steps), np.bool_)
+    lines = np.searchsorted(firsts, borders)
+    wide = _wide(boxes, firsts, lines)
     gaps = [" "] * len(texts)
     widths = np.ones(len(texts), np.int64)
-    widths[lasts[:-1]] += wide
-    for last, empty in zip(lasts.tolist(), [*wide.tolist(), False], strict=True):
+    widths[lasts] += wide
+    for last, empty in zip(lasts.tolist(), wide.tolist(), strict=True):
         gaps[last] = "\n\n" if empty else "\n"
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     ends = np.cumsum(lengths + widths) - widths
-    text = "".join(chain.from_iterable(zip(texts, gaps, strict=True)))
     starts = ends - lengths
-    spans = np.column_stack((starts[firsts], ends[lasts], boxes[firsts, 1], boxes[firsts, 3]))
-    return Laid(text, starts, ends, boxes, edge_lines(text, spans.tolist()))
+    text = "".join(chain.from_iterable(zip(texts, gaps, strict=True)))
+    edges = _edges(text, starts, ends, boxes, firsts, lasts)
+    return [_page(text, starts, ends, boxes, edges, first, after) for first, after in pairwise(borders.tolist())]
 
 
-def _line_starts(boxes: Numbers, line_ends: Flags) -> Numbers:
-    """Index of the first word of each line."""
+def _page(
+    text: str, starts: Numbers, ends: Numbers, boxes: Numbers, edges: Sequence[Edge], first: int, after: int
+) -> Laid:
+    """One page of what was composed together, its offsets from its own beginning."""
+    if first == after:
+        return Laid("", EMPTY, EMPTY, boxes[:0], [])
+    begin, end = int(starts[first]), int(ends[after - 1])
+    own = [(upper, key, low - begin, high - begin) for upper, key, low, high in edges if begin <= low < end]
+    return Laid(text[begin:end] + "\n", starts[first:after] - begin, ends[first:after] - begin, boxes[first:after], own)
+
+
+def _edges(text: str, starts: Numbers, ends: Numbers, boxes: Numbers, firsts: Numbers, lasts: Numbers) -> list[Edge]:
+    y0, y1 = boxes[firsts, 1], boxes[firsts, 3]
+    rows = np.flatnonzero((y1 < BOX_UNIT / 8) | (y0 > BOX_UNIT * 7 / 8))
+    spans = np.column_stack((starts[firsts[rows]], ends[lasts[rows]], y0[rows], y1[rows]))
+    return edge_lines(text, spans.tolist())
+
+
+def _line_starts(boxes: Numbers, line_ends: Flags, borders: Numbers) -> Numbers:
+    """Index of the first word of each line; a page begins one."""
     height = boxes[:, 3] - boxes[:, 1]
-    middle = (boxes[:, 1] + boxes[:, 3]) / 2
-    apart = np.abs(np.diff(middle)) > 0.8 * np.maximum(height[:-1], height[1:])
-    back = boxes[1:, 2] < boxes[:-1, 0]
-    return np.flatnonzero(np.concatenate(([True], line_ends[:-1] | apart | back)))
+    middle = boxes[:, 1] + boxes[:, 3]
+    opens = np.empty(len(boxes) + 1, np.bool_)
+    apart = np.abs(np.diff(middle)) > 1.6 * np.maximum(height[:-1], height[1:])
+    opens[1:-1] = line_ends[:-1] | apart | (boxes[1:, 2] < boxes[:-1, 0])
+    opens[borders] = True
+    return np.flatnonzero(opens[:-1])
+
+
+def _wide(boxes: Numbers, firsts: Numbers, lines: Numbers) -> Flags:
+    """Behind which lines an empty one stands; `lines` are the borders of the pages among the lines."""
+    heights = np.maximum.reduceat(boxes[:, 3] - boxes[:, 1], firsts)
+    steps = np.zeros(len(firsts), np.int64)
+    steps[:-1] = np.diff(_bottoms(boxes, firsts))
+    below = np.append(heights[1:], 0)
+    usual = (steps > 0.5 * below) & (steps < 4 * below)
+    usual[lines[1:] - 1] = False
+    wide = steps > 1.15 * below
+    for first, after in pairwise(lines.tolist()):
+        if after > first:
+            pitch = _pitch(steps[first : after - 1][usual[first : after - 1]])
+            wide[first:after] &= (steps[first:after] > 1.35 * pitch) & (pitch > 0)
+            wide[after - 1] = False
+    return wide
 
 
 def _bottoms(boxes: Numbers, firsts: Numbers) -> Numbers:
@@ -108,10 +146,9 @@ def _bottoms(boxes: Numbers, firsts: Numbers) -> Numbers:
     return np.asarray(boxes[order[firsts + (counts - 1) // 2], 3])
 
 
-def _pitch(steps: Numbers, heights: Numbers) -> int:
+def _pitch(steps: Numbers) -> int:
     """The usual distance from line to line, 0 when there are too few lines to tell."""
-    usual = np.sort(steps[(steps > 0.5 * heights) & (steps < 4 * heights)])
-    return int(usual[(len(usual) - 1) // 2]) if len(usual) >= 3 else 0
+    return int(np.sort(steps)[(len(steps) - 1) // 2]) if len(steps) >= 3 else 0
 
 
 def lay_out_plain(text: str) -> str:

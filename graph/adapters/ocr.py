@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import pypdfium2 as pdfium
 
+from graph.adapters.file_bytes import Refused, load
 from graph.adapters.layout import BOX_UNIT, Word, clean, lay_out
 from graph.adapters.pdf_look import draw
-from graph.adapters.pdf_text import Refused, load, open_pdf
+from graph.adapters.pdf_text import open_pdf
 from graph.adapters.reading_order import Line, in_order
 
 DPI = 200
@@ -39,7 +40,7 @@ class Found(NamedTuple):
 def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers: list[int]) -> list[dict[str, Any]]:
     """Text, words and mean confidence of these pages, or why one of them failed.
 
-    options: sha256 and max_bytes, as for read_file.
+    options: as for `load`.
     """
     try:
         pdf, _ = open_pdf(load(path, options), password)

@@ -56,7 +56,7 @@ class OpenAIModel:
         address = urlsplit(self._base_url)
         self._host = f"{address.hostname or self._base_url}{f':{address.port}' if address.port else ''}"
         self._tracing = tracing
-        self._clients: dict[tuple[str, bool], ChatOpenAI] = {}
+        self._clients: dict[tuple[str, bool, float], ChatOpenAI] = {}
         self._dialects: dict[str, Dialect] = {}
         self._invalid: dict[str, str] = {}
         self._http = openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)
@@ -78,7 +78,7 @@ class OpenAIModel:
 
         Raises Transient, AnswerInvalid (`cut` when the answer or the prompt was too long) and EndpointRefused.
         """
-        at = Endpoint(self._host, question.model, self._timeout, self._key)
+        at = Endpoint(self._host, question.model, self._timeout * question.patience.factor, self._key)
         dialect = self._dialects.setdefault(question.model, Dialect.of(question.model, self._host))
         used = replace(dialect)
         method = used.methods[0]
@@ -118,7 +118,8 @@ class OpenAIModel:
         if used.limit == "max_tokens":  # ChatOpenAI renames this one wherever else it is given
             del limit["max_completion_tokens"]
             limit["extra_body"] = {"max_tokens": question.max_tokens}
-        runnable = self._client(question.model, used.temperature).with_structured_output(
+        seconds = self._timeout * question.patience.factor
+        runnable = self._client(question.model, used.temperature, seconds).with_structured_output(
             schema_of(question),
             method=used.methods[0],  # type: ignore[arg-type]
             include_raw=True,
@@ -126,25 +127,25 @@ class OpenAIModel:
             **limit,
         )
         # The client's own limit is one of silence: an endpoint that trickles bytes would pass it for ever.
-        async with asyncio.timeout(self._timeout):
+        async with asyncio.timeout(seconds):
             with tracing_context(enabled=self._tracing):
                 outcome: Any = await runnable.ainvoke(messages)
         raw: AIMessage = outcome["raw"]
         return raw
 
-    def _client(self, model: str, temperature: bool) -> ChatOpenAI:
-        client = self._clients.get((model, temperature))
+    def _client(self, model: str, temperature: bool, seconds: float) -> ChatOpenAI:
+        client = self._clients.get((model, temperature, seconds))
         if client is None:
             # It warns where it also raises, and the raise says more.
             warnings.filterwarnings(
                 "ignore", message="(?s)(This model does not support|Invalid schema for) OpenAI's struct"
             )
-            client = self._clients[model, temperature] = ChatOpenAI(
+            client = self._clients[model, temperature, seconds] = ChatOpenAI(
                 model=model,
                 temperature=0 if temperature else None,
                 api_key=SecretStr(self._key or "none"),
                 base_url=self._base_url,
-                timeout=self._timeout,
+                timeout=seconds,
                 max_retries=0,
                 use_responses_api=False,
                 http_async_client=self._http,

@@ -16,6 +16,7 @@ from nodes.domain.documents import BOX_UNIT
 INVISIBLE = 3
 CLIP_ONLY = 7
 TINY_POINTS = 1.5
+LOOK_DPI = 144
 FAINT = 245
 """A colour all of whose parts reach this is taken for white until the picture shows otherwise."""
 MAX_NESTING = 8
@@ -93,12 +94,18 @@ class Frame:
         self.shown_width, self.shown_height = shown
 
         across, down = BOX_UNIT / self.width, BOX_UNIT / self.height
-        self._scale = np.array([across, -down, across, -down])
-        self._shift = np.array([-self.left * across, self.top * down] * 2)
+        self._scale = np.array([across, -down, across, -down], np.float32)
+        self._shift = np.array([-self.left * across, self.top * down] * 2, np.float32)
+
+    def like(self, other: Frame) -> bool:
+        """Whether both place everything alike."""
+        mine = (self.left, self.bottom, self.right, self.top, self.turn)
+        return mine == (other.left, other.bottom, other.right, other.top, other.turn)
 
     def spread(self, edges: Any) -> Any:
         """Rows of left, top, right, bottom as rows of x0, y0, x1, y1 in BOX_UNIT, not cut off at the page's edge."""
-        placed = edges * self._scale + self._shift
+        placed = edges * self._scale
+        placed += self._shift
         if self.turn:
             order, turned = TURNS[self.turn]
             placed = placed[:, order]
@@ -134,15 +141,19 @@ def survey(page: pdfium.PdfPage, frame: Frame) -> Marks:
     """Walk the page's objects once."""
     largest, seen = 0.0, 0
     covers: list[Cover] = []
+    over: set[int] = set()
     orders: dict[int, int] = {}
     handle = address(page.raw)
     count = raw.FPDFPage_CountObjects(page)
-    stack = list(zip(map(object_of_page, repeat(handle), range(count)), repeat(0), range(count), strict=False))
+    items = list(map(object_of_page, repeat(handle), range(min(count, MAX_OBJECTS))))
+    kinds = list(map(type_of, items))
+    if kinds.count(raw.FPDF_PAGEOBJ_TEXT) == len(kinds):
+        return Marks(0.0, any_suspicious(items), [], {})
+    stack = list(zip(items, kinds, repeat(0), range(count), strict=False))
     stack.reverse()
     while stack and seen < MAX_OBJECTS:
-        item, depth, order = stack.pop()
+        item, kind, depth, order = stack.pop()
         seen += 1
-        kind = type_of(item)
         if kind == raw.FPDF_PAGEOBJ_TEXT:
             orders[item] = order
             continue
@@ -150,10 +161,13 @@ def survey(page: pdfium.PdfPage, frame: Frame) -> Marks:
             # Its place in a form is not known cheaply, and some scanners write forms.
             largest = max(largest, 0.51 if depth else share(bounds(item, frame)))
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
-            inner = range(objects_of_form(item) - 1, -1, -1)
-            stack += [(object_of_form(item, i), depth + 1, order) for i in inner]
-        if orders and not depth and len(covers) < MAX_COVERS and opaque(item, kind):
-            box = bounds(item, frame)
+            # What may hide something is what is drawn in a form, not the form.
+            inner = [object_of_form(item, i) for i in range(objects_of_form(item) - 1, -1, -1)]
+            stack += [(one, type_of(one), depth + 1, order) for one in inner]
+            continue
+        if orders and order not in over and len(over) < MAX_COVERS and opaque(item, kind):
+            over.add(order)
+            box = bounds(items[order], frame)
             if min(box[2] - box[0], box[3] - box[1]) > COVERING:
                 covers.append(Cover(order, box))
     return Marks(largest, any_suspicious(list(orders)), covers, orders if covers else {})
@@ -162,7 +176,7 @@ def survey(page: pdfium.PdfPage, frame: Frame) -> Marks:
 def opaque(item: int, kind: int) -> bool:
     """Whether this object may hide what lies under it; only the page, drawn, tells whether it does."""
     if kind != raw.FPDF_PAGEOBJ_PATH:
-        return True
+        return bool(kind != raw.FPDF_PAGEOBJ_FORM)
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     draw_mode_of(item, ctypes.addressof(fill), ctypes.addressof(stroke))
     return bool(fill.value and colour_of(item, *INK)) and _ink[3] > 200
@@ -185,7 +199,14 @@ def share(box: Place) -> float:
 def any_suspicious(items: Sequence[int]) -> bool:
     """Whether one of these text objects may not be seen: drawn with no ink, or with white or transparent ink."""
     modes = set(map(mode_of, items))
-    return INVISIBLE in modes or CLIP_ONLY in modes or any(map(faint, items))
+    if INVISIBLE in modes or CLIP_ONLY in modes:
+        return True
+    inks = np.empty((len(items), 4), np.uint32)
+    base, step = inks.ctypes.data, 16
+    places = [range(base + 4 * part, base + 4 * part + step * len(items), step) for part in range(4)]
+    told = np.fromiter(map(colour_of, items, *places), np.bool_, len(items))
+    white = (inks[:, :3] >= FAINT).all(axis=1) | (inks[:, 3] < 20)
+    return bool((told & white).any())
 
 
 def faint(item: int) -> bool:
@@ -247,9 +268,10 @@ class Looks:
     def contrast(self, box: Sequence[float]) -> bool:
         """Whether the page, drawn, shows anything but one colour in this box: white on a dark ground is text."""
         if self.picture is None:
-            self.picture = draw(self.page, 72, 4_000_000)
+            self.picture = draw(self.page, LOOK_DPI, 4_000_000)
         width, height, rows = self.picture
-        x0, x1 = (min(max(int(edge / BOX_UNIT * width), 0), width) for edge in (box[0], box[2] + 1))
+        x0, x1 = int(box[0] / BOX_UNIT * width) - 1, int((box[2] + 1) / BOX_UNIT * width) + 1  # an I is a hair wide
+        x0, x1 = (min(max(edge, 0), width) for edge in (x0, x1))
         y0, y1 = (min(max(int(edge / BOX_UNIT * height), 0), height) for edge in (box[1], box[3] + 1))
         inside = b"".join(rows[row * width + x0 : row * width + x1] for row in range(y0, y1))
         return bool(inside) and max(inside) - min(inside) > 40

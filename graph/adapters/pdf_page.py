@@ -1,15 +1,17 @@
-"""One page of a PDF: its words with boxes, and whether it has still to be read by OCR. Runs in a child."""
+"""Pages of a PDF: their words with boxes, and whether it has still to be read by OCR. Runs in a child."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pypdfium2 as pdfium
 
-from graph.adapters.layout import Word, compose
-from graph.adapters.pdf_look import Frame, Looks, Marks, draw, survey
-from graph.adapters.pdf_words import Found, characters, words_of
+from graph.adapters.layout import Laid, Word, compose
+from graph.adapters.pdf_look import Frame, Looks, draw, survey
+from graph.adapters.pdf_notes import Notes, undrawn
+from graph.adapters.pdf_words import Found, Sheet, characters, words_of
 
 FEW_CHARS = 100
 """Less visible text than this over a picture that fills the page is a stamp on a scan, not its text."""
@@ -18,38 +20,85 @@ HIDDEN_CHARS = 2_000
 """Of the hidden text of one page, so much is kept for each reason."""
 
 
-def read_page(page: pdfium.PdfPage, number: int) -> dict[str, Any]:
-    """One page as JSON-plain data; `state` is "ocr" with a reason when the page has still to be read by OCR."""
-    frame = Frame(page)
-    marks = survey(page, frame)
-    textpage = page.get_textpage()
-    try:
-        chars = characters(textpage)
-        looks = Looks(page, textpage, marks) if marks.hidden or marks.covers else None
-        shown, hidden = words_of(chars, frame, looks)
-        bad = "without a character map" if chars.unmapped_share() > 0.3 else "is garbled" if chars.garbled() else ""
-    finally:
-        textpage.close()
+class Open:
+    """A page with its text loaded; to be closed."""
+
+    def __init__(self, page: pdfium.PdfPage, number: int, notes: Notes | None = None) -> None:
+        self.page, self.number, self.notes = page, number, notes
+        self.frame = Frame(page)
+        self.marks = survey(page, self.frame)
+        self.textpage = page.get_textpage()
+        self.chars = characters(self.textpage)
+
+    @property
+    def plain(self) -> bool:
+        """Whether it can be read together with others."""
+        return not (self.notes or self.marks.hidden or self.marks.covers)
+
+    def close(self) -> None:
+        self.textpage.close()
+        self.page.close()
+
+
+def read_pages(pages: Sequence[Open]) -> list[dict[str, Any]]:
+    """Pages as JSON-plain data; `state` is "ocr" with a reason when a page has still to be read by OCR.
+
+    Plain ones are read together: a page takes so little that most of its time would go into the calls.
+    """
+    plain = [page for page in pages if page.plain]
+    rows = {page.number: row for page, row in zip(plain, _together(plain), strict=True)}
+    rows |= {page.number: _alone(page) for page in pages if not page.plain}
+    return [rows[page.number] for page in pages]
+
+
+def _together(pages: Sequence[Open]) -> list[dict[str, Any]]:
+    if not pages:
+        return []
+    found, counts, hidden = words_of([Sheet(page.chars, page.frame, None) for page in pages])
+    laid = compose(*found, counts)
+    return [_row(page, one, grouped(apart), False) for page, one, apart in zip(pages, laid, hidden, strict=True)]
+
+
+def _alone(page: Open) -> dict[str, Any]:
+    """A page on which something may be hidden, or lies beside its content."""
+    looks = Looks(page.page, page.textpage, page.marks)
+    shown, _, (hidden,) = words_of([Sheet(page.chars, page.frame, looks)])
     layer = False
     invisible = [word for word, why in hidden if why == "invisible"]
-    if invisible and marks.picture > 0.5 and length(shown.texts) < FEW_CHARS <= sum(len(w.text) for w in invisible):
+    few = length(shown.texts) < FEW_CHARS <= sum(len(word.text) for word in invisible)
+    if page.marks.picture > 0.5 and few:
         # The invisible text of a scan is its OCR layer: the only text it has.
         shown, layer = merge(shown, invisible), True
         hidden = [(word, why) for word, why in hidden if why != "invisible"]
-    laid = compose(*shown)
-    state, reason = judge(page, marks, length(shown.texts), bad)
+    kept: list[list[str]] = []
+    if page.notes:
+        shown, kept = beside(shown, page.notes, page.frame)
+    (laid,) = compose(*shown, [len(shown.texts)])
+    return _row(page, laid, grouped(hidden) + kept, layer)
+
+
+def _row(page: Open, laid: Laid, hidden: list[list[str]], layer: bool) -> dict[str, Any]:
+    state, reason = judge(page, laid)
     return {
-        "number": number,
+        "number": page.number,
         "state": state,
         "reason": reason,
-        "width": round(frame.shown_width, 2),
-        "height": round(frame.shown_height, 2),
+        "width": round(page.frame.shown_width, 2),
+        "height": round(page.frame.shown_height, 2),
         "text": laid.text,
         "words": laid.words,
         "edges": laid.edges,
-        "hidden": [[why, text] for why, text in grouped(hidden)],
+        "hidden": hidden,
         "ocr_layer": layer,
     }
+
+
+def beside(shown: Found, notes: Notes, frame: Frame) -> tuple[Found, list[list[str]]]:
+    """The page's words with the values that no picture shows, and what of its annotations is kept apart."""
+    more = undrawn(notes.values, shown.texts, frame)
+    apart = (("comment", notes.comments), ("in a hidden field", notes.unshown))
+    kept = [[why, " ".join(one.text for one in said)[:HIDDEN_CHARS]] for why, said in apart if said]
+    return (found_of([*shown.words(), *more]) if more else shown), kept
 
 
 def length(texts: list[str]) -> int:
@@ -60,29 +109,36 @@ def merge(shown: Found, invisible: list[Word]) -> Found:
     """Both, without the invisible words that a visible one covers."""
     visible = shown.words()
     rows = [word for word in invisible if not any(overlaps(word, other) for other in visible)] + visible
-    boxes = np.array([word[1:5] for word in rows], np.int64).reshape(-1, 4)
-    return Found([word.text for word in rows], boxes, np.array([word.line_ends for word in rows], np.bool_))
+    return found_of(rows)
+
+
+def found_of(words: list[Word]) -> Found:
+    boxes = np.array([word[1:5] for word in words], np.int64).reshape(-1, 4)
+    return Found([word.text for word in words], boxes, np.array([word.line_ends for word in words], np.bool_))
 
 
 def overlaps(one: Word, other: Word) -> bool:
     return one.x0 < other.x1 and other.x0 < one.x1 and one.y0 < other.y1 and other.y0 < one.y1
 
 
-def grouped(hidden: list[tuple[Word, str]]) -> list[tuple[str, str]]:
+def grouped(hidden: list[tuple[Word, str]]) -> list[list[str]]:
     """Hidden words as running text by reason."""
     reasons = dict.fromkeys(why for _, why in hidden)
-    return [(why, " ".join(word.text for word, other in hidden if other == why)[:HIDDEN_CHARS]) for why in reasons]
+    return [[why, " ".join(word.text for word, other in hidden if other == why)[:HIDDEN_CHARS]] for why in reasons]
 
 
-def judge(page: pdfium.PdfPage, marks: Marks, letters: int, bad: str) -> tuple[str, str]:
+def judge(page: Open, laid: Laid) -> tuple[str, str]:
     """State and reason of a page by what was found on it."""
-    if letters and bad:
-        return "ocr", f"text layer {bad}"
-    if letters and not (marks.picture > 0.5 and letters < FEW_CHARS):
+    letters = int((laid.ends - laid.starts).sum())
+    if letters and page.chars.unmapped_share() > 0.3:
+        return "ocr", "text layer without a character map"
+    if page.chars.garbled():
+        return "ocr", "text layer is garbled"
+    if letters and not (page.marks.picture > 0.5 and letters < FEW_CHARS):
         return "read", ""
     if letters:
         return "ocr", "almost no text over a picture"
-    if blank(page):
+    if blank(page.page):
         return "empty", "nothing on the page"
     return "ocr", "no text layer"
 

@@ -1,97 +1,46 @@
-"""Reads a file to text with the place of every word. Runs in a child process; `read_file` is the entry."""
+"""Reads a PDF to text with the place of every word, repaired where it must be. Runs in a child process."""
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import io
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from graph.adapters.file_kind import kind_of, text_of
-from graph.adapters.layout import lay_out_plain
-from graph.adapters.pdf_page import read_page
+from graph.adapters.file_bytes import Refused, bare_page
+from graph.adapters.pdf_notes import flatten, notes_of
+from graph.adapters.pdf_page import Open, read_pages
 
 MAX_RECORDS = 100_000
 """A page count above this is a lie or an attack."""
+BATCH = 16
+"""Pages that are read together."""
 PASSWORD_NEEDED = 4
-
-
-class Refused(Exception):
-    """The file gives no text: `kind`, and a detail for the sentence."""
-
-    def __init__(self, kind: str, detail: str = "") -> None:
-        super().__init__(kind, detail)
-        self.kind, self.detail = kind, detail
-
-
-def read_file(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """The pages of a file as JSON-plain data, or {"refused": kind, "detail": …}.
-
-    options: sha256 (refused when the bytes differ), max_bytes, max_pages, max_chars.
-    Kinds: vanished, changed, large, none (0 bytes), foreign, encrypted, password, corrupt, pages.
-    """
-    try:
-        data = load(path, options)
-        kind, wording = kind_of(data)
-        if kind == "pdf":
-            answer = read_pdf(data, password, options)
-        elif kind == "text":
-            answer = read_text(data, options)
-        else:
-            raise Refused("foreign", wording)
-    except Refused as refusal:
-        return {"refused": refusal.kind, "detail": refusal.detail}
-    return {**answer, "kind": kind}
-
-
-def load(path: str, options: dict[str, Any]) -> bytes:
-    """The bytes that were frozen at ingest."""
-    try:
-        size = Path(path).stat().st_size
-        if size > options["max_bytes"]:
-            raise Refused("large", str(size))
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise Refused("vanished", error.strerror or str(error)) from None
-    if hashlib.sha256(data).hexdigest() != options["sha256"]:
-        raise Refused("changed")
-    if not data:
-        raise Refused("none")
-    return data
-
-
-def read_text(data: bytes, options: dict[str, Any]) -> dict[str, Any]:
-    """Plain text: form feeds split it into pages; words have no boxes."""
-    pages = []
-    for number, part in enumerate(text_of(data)[: options["max_chars"]].split("\f"), 1):
-        text = lay_out_plain(part)
-        state, reason = ("read", "") if text.strip() else ("empty", "nothing on the page")
-        pages.append({**bare_page(number, state, reason), "text": text})
-    return {"pages": pages, "repaired": False, "attachments": []}
 
 
 def read_pdf(data: bytes, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """Every page in exactly one state; "ocr" means that OCR has still to read it."""
     pdf, repaired = open_pdf(data, password)
     try:
+        with suppress(pdfium.PdfiumError):
+            pdf.init_forms()
         count = len(pdf)
         if not 0 < count <= MAX_RECORDS:
             raise Refused("pages", str(count))
-        pages = []
+        pages: list[dict[str, Any]] = []
         chars = 0
-        for index in range(count):
-            if index >= options["max_pages"]:
-                page = bare_page(index + 1, "skipped", f"over the limit of {options['max_pages']:,} pages")
-            elif chars >= options["max_chars"]:
-                page = bare_page(index + 1, "skipped", f"over the limit of {options['max_chars']:,} characters")
-            else:
-                page = one_page(pdf, index)
-                chars += len(page["text"])
-            pages.append(page)
+        while len(pages) < min(count, options["max_pages"]) and chars < options["max_chars"]:
+            batch = range(len(pages), min(len(pages) + BATCH, count, options["max_pages"]))
+            pages += read_batch(pdf, batch)
+            chars += sum(len(page["text"]) for page in pages[batch.start :])
+        limit = f"{options['max_chars']:,} characters"
+        if len(pages) >= options["max_pages"]:
+            limit = f"{options['max_pages']:,} pages"
+        over = range(len(pages) + 1, count + 1)
+        pages += [bare_page(number, "skipped", f"over the limit of {limit}") for number in over]
         return {"pages": pages, "repaired": repaired, "attachments": attachments(pdf)}
     finally:
         pdf.close()
@@ -136,32 +85,39 @@ def repaired(data: bytes, password: str | None) -> bytes:
     return target.getvalue()
 
 
-def one_page(pdf: pdfium.PdfDocument, index: int) -> dict[str, Any]:
+def read_batch(pdf: pdfium.PdfDocument, indices: range) -> list[dict[str, Any]]:
+    """These pages in order; one that cannot be loaded costs only itself."""
+    opened: list[Open] = []
+    rows: dict[int, dict[str, Any]] = {}
+    try:
+        for index in indices:
+            page = load_page(pdf, index)
+            if isinstance(page, Open):
+                opened.append(page)
+            else:
+                rows[index + 1] = page
+        rows |= {row["number"]: row for row in read_pages(opened)}
+    finally:
+        for page in opened:
+            page.close()
+    return [rows[index + 1] for index in indices]
+
+
+def load_page(pdf: pdfium.PdfDocument, index: int) -> Open | dict[str, Any]:
+    """The page with its text, or its row when it has none."""
     try:
         page = pdf[index]
     except pdfium.PdfiumError:
         return bare_page(index + 1, "failed", "the page is damaged and cannot be loaded")
     try:
-        return read_page(page, index + 1)
+        notes = notes_of(page)
+        if notes and flatten(page):
+            page.close()
+            page = pdf[index]
+        return Open(page, index + 1, notes)
     except pdfium.PdfiumError as error:
-        return bare_page(index + 1, "failed", f"the page cannot be read: {error}")
-    finally:
         page.close()
-
-
-def bare_page(number: int, state: str, reason: str) -> dict[str, Any]:
-    return {
-        "number": number,
-        "state": state,
-        "reason": reason,
-        "width": 0.0,
-        "height": 0.0,
-        "text": "",
-        "words": "",
-        "edges": [],
-        "hidden": [],
-        "ocr_layer": False,
-    }
+        return bare_page(index + 1, "failed", f"the page cannot be read: {error}")
 
 
 def attachments(pdf: pdfium.PdfDocument) -> list[dict[str, Any]]:

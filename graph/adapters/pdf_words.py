@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +20,14 @@ from graph.adapters.pdf_look import TINY_POINTS, Frame, Looks, address, quick
 HYPHEN = "\ufffe"
 """PDFium's sign for a hyphen at the end of a line; it swallows the line end."""
 VOWELS = [ord(vowel) - ord("a") for vowel in "aeiouy"]
+OPENING = 1_500
+"""Characters that tell whether a page is garbled."""
 SAMPLE = 64
 """Characters of a page that are looked up to tell whether its fonts say which letters they draw."""
 LAST = 0xFFFF
 """Stands for all characters beyond it, none of which is white space or no text."""
+FEED = np.array([10], "<u2")
+"""Parts the pages of a batch."""
 SPACE = np.array([chr(code).isspace() for code in range(LAST + 1)])
 NO_TEXT = [NOT_TEXT.match(chr(code)) is not None and chr(code) != HYPHEN for code in range(LAST)]
 DIRT = np.array([*NO_TEXT, True]) & ~SPACE
@@ -31,6 +35,8 @@ DIRT = np.array([*NO_TEXT, True]) & ~SPACE
 
 char_box = quick(raw.FPDFText_GetLooseCharBox, ctypes.c_int, ctypes.c_void_p)
 map_error = quick(raw.FPDFText_HasUnicodeMapError, ctypes.c_int)
+count_of = quick(raw.FPDFText_CountChars)
+text_of = quick(raw.FPDFText_GetText, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
 unicode_of = quick(raw.FPDFText_GetUnicode, ctypes.c_int)
 
 
@@ -41,55 +47,40 @@ class Chars(NamedTuple):
     text: str
     codes: Any
     """Of each character, none above LAST."""
-    ink: Flags
-    """Which of them are no white space."""
-
-    def tokens(self) -> tuple[Numbers, Numbers, Flags]:
-        """Start and end of each run without white space, and whether the source ends the line behind it."""
-        hyphen = self.codes == ord(HYPHEN)
-        edge = np.zeros(len(self.ink) + 1, np.bool_)
-        joined = edge.copy()
-        joined[1:-1] = self.ink[:-1] & self.ink[1:] & ~hyphen[:-1]
-        starts = edge.copy()
-        starts[:-1] = self.ink
-        edge[1:] = self.ink
-        first = np.flatnonzero(starts & ~joined)
-        last = np.flatnonzero(edge & ~joined)
-        line_ends = hyphen[last - 1]
-        feeds = np.flatnonzero((self.codes == 10) | (self.codes == 13))
-        line_ends[np.searchsorted(last, feeds, "right") - 1] = True
-        return first, last, line_ends
 
     def unmapped_share(self) -> float:
-        """Share of characters for which the font says no Unicode value."""
-        places = np.flatnonzero(self.ink)
+        """Share of characters for which the font says no Unicode value, by a sample of the page."""
+        sample = self.codes[:: max(1, len(self.codes) // SAMPLE)]
+        places = np.flatnonzero(~SPACE[sample])
         if not len(places):
             return 0.0
-        codes = self.codes[places]
+        codes = sample[places]
         lost = (codes == 0xFFFD) | ((codes >= 0xE000) & (codes <= 0xF8FF))
-        sample = slice(None, None, max(1, len(places) // SAMPLE))
-        asked = places[sample].tolist()
+        asked = (places * max(1, len(self.codes) // SAMPLE)).tolist()
         errors = np.fromiter(map(map_error, repeat(self.handle), asked), np.int64, len(asked)) == 1
-        return float((errors | lost[sample]).mean())
+        return float(np.count_nonzero(errors | lost) / len(asked))
 
     def garbled(self) -> bool:
         """Whether Latin letters come in an order that no language has: a text layer with shifted character codes."""
-        counts = np.bincount(self.codes[self.codes < 128], minlength=128)
+        counts = np.bincount(np.minimum(self.codes[:OPENING], 128), minlength=129)
         counts = counts[97:123] + counts[65:91]
         letters = int(counts.sum())
         return letters >= 200 and int(counts[VOWELS].sum()) / letters < 0.15
 
 
 def characters(textpage: pdfium.PdfTextPage) -> Chars:
-    count = max(textpage.count_chars(), 0)
     handle = address(textpage.raw)
-    text: str = textpage.get_text_range(0, count) if count else ""
-    if len(text) != count:
-        # Characters without Unicode value are left out of the range, those beyond U+FFFF counted otherwise.
-        codes = map(unicode_of, repeat(handle), range(count))
-        text = "".join(chr(code) if 0 < code < 0x110000 else "\ufffd" for code in codes)
+    count = max(count_of(handle), 0)
+    buffer = np.empty(2 * count + 2, "<u2")  # a letter beyond U+FFFF takes two places
+    got = text_of(handle, 0, count, buffer.ctypes.data) if count else 1
+    codes = buffer[:count]
+    if got == count + 1 and not ((codes >= 0xD800) & (codes <= 0xDFFF)).any():
+        return Chars(handle, codes.tobytes().decode("utf-16-le"), codes)
+    # Characters without Unicode value are left out of the text, those beyond U+FFFF counted otherwise.
+    single = map(unicode_of, repeat(handle), range(count))
+    text = "".join(chr(code) if 0 < code < 0x110000 else "\ufffd" for code in single)
     coded = np.minimum(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4"), LAST)
-    return Chars(handle, text, coded, ~SPACE[coded])
+    return Chars(handle, text, coded.astype("<u2"))
 
 
 class Found(NamedTuple):
@@ -104,78 +95,114 @@ class Found(NamedTuple):
 
     def words(self) -> list[Word]:
         rows = zip(self.texts, self.boxes.tolist(), self.line_ends.tolist(), strict=True)
-        return [Word(text, *box, ends) for text, box, ends in rows]
+        return [Word(text, x0, y0, x1, y1, ends) for text, (x0, y0, x1, y1), ends in rows]
 
 
-def words_of(chars: Chars, frame: Frame, looks: Looks | None) -> tuple[Found, list[tuple[Word, str]]]:
-    """Words in PDFium's order, and apart from them those that cannot be seen, with why."""
-    starts, ends, line_ends = chars.tokens()
+class Sheet(NamedTuple):
+    """A page whose words are wanted."""
+
+    chars: Chars
+    frame: Frame
+    looks: Looks | None
+    """For a page on which some text may be hidden; such a page is read by itself."""
+
+
+def words_of(sheets: Sequence[Sheet]) -> tuple[Found, list[int], list[list[tuple[Word, str]]]]:
+    """Words in PDFium's order, how many each page has, and, page by page, those that cannot be seen, with why."""
+    tokens = _tokens(sheets)
+    looks = sheets[0].looks
     whys: Sequence[str] = ()
     if looks and looks.marks.hidden:
-        starts, ends, line_ends, whys = _split(starts, ends, line_ends, looks)
-    texts = _texts(chars, starts, ends, bool(whys))
-    places = boxes_of(chars.handle, starts, ends, frame)
+        tokens, whys = _split(tokens, looks)
+    texts = _texts(sheets, tokens, cut=bool(whys))
+    places = _boxes(sheets, tokens)
     boxes = np.rint(places)
     np.maximum(boxes, 0, out=boxes)
     np.minimum(boxes, BOX_UNIT, out=boxes)
-    found = Found(texts, boxes.astype(np.int64), line_ends)
-    away, tiny = _off_page(places), _tiny(places, texts, frame)
-    if looks is None and away is None and tiny is None and "" not in texts:
-        return found, []
+    found = Found(texts, boxes.astype(np.int64), tokens.line_ends)
+    counts = np.bincount(tokens.sheets, minlength=len(sheets))
+    if looks is None and "" not in texts and not _odd(places, sheets):
+        return found, counts.tolist(), [[] for _ in sheets]
     reasons = list(whys) or [""] * len(texts)
-    for flags, why in ((away, "off the page"), (tiny, "tiny")):
-        for row in [] if flags is None else np.flatnonzero(flags).tolist():
-            reasons[row] = reasons[row] or why
+    _judge_places(reasons, places, texts, tokens, sheets)
     if looks:
-        looks.confirm(reasons, places, starts)
-    return _parted(found, reasons)
+        looks.confirm(reasons, places, tokens.starts)
+    seen = np.array([bool(text and not why) for text, why in zip(texts, reasons, strict=True)], np.bool_)
+    apart = np.array([bool(text and why) for text, why in zip(texts, reasons, strict=True)], np.bool_).nonzero()[0]
+    hidden: list[list[tuple[Word, str]]] = [[] for _ in sheets]
+    for word, row in zip(found.only(apart).words(), apart.tolist(), strict=True):
+        hidden[tokens.sheets[row]].append((word, reasons[row]))
+    counts = np.bincount(tokens.sheets[seen], minlength=len(sheets))
+    return found.only(np.flatnonzero(seen)), counts.tolist(), hidden
 
 
-def _parted(found: Found, reasons: Sequence[str]) -> tuple[Found, list[tuple[Word, str]]]:
-    """What is seen, and what is not with why; words of which nothing is left belong to neither."""
-    if not any(reasons) and "" not in found.texts:
-        return found, []
-    apart = np.array([bool(text and why) for text, why in zip(found.texts, reasons, strict=True)], np.bool_)
-    shown = np.array([bool(text and not why) for text, why in zip(found.texts, reasons, strict=True)], np.bool_)
-    rows = np.flatnonzero(apart)
-    kept = [(word, reasons[row]) for word, row in zip(found.only(rows).words(), rows.tolist(), strict=True)]
-    return found.only(np.flatnonzero(shown)), kept
+class Tokens(NamedTuple):
+    """Runs of characters without white space, sheet after sheet."""
+
+    sheets: Numbers
+    starts: Numbers
+    """Index on its page of the first character."""
+    ends: Numbers
+    line_ends: Flags
+    """Whether the source ends the line behind it."""
 
 
-def _split(
-    starts: Numbers, ends: Numbers, line_ends: Flags, looks: Looks
-) -> tuple[Numbers, Numbers, Flags, list[str]]:
-    """Tokens cut where the look of their characters changes."""
+def _tokens(sheets: Sequence[Sheet]) -> Tokens:
+    codes = np.concatenate([part for sheet in sheets for part in (sheet.chars.codes, FEED)])
+    sizes = [len(sheet.chars.codes) + 1 for sheet in sheets]
+    offsets = np.cumsum([0, *sizes[:-1]])
+    ink = np.zeros(len(codes) + 1, np.bool_)
+    np.logical_not(SPACE[codes], out=ink[1:])
+    hyphen = codes == ord(HYPHEN)
+    before = ink[:-1] & ink[1:]
+    before[1:] &= ~hyphen[:-1]
+    first = np.flatnonzero(ink[1:] & ~before)
+    # A run ends where the next character belongs to no run or begins another; the last one is a feed.
+    last = np.flatnonzero(ink[1:-1] & ~before[1:]) + 1
+    line_ends = hyphen[last - 1]
+    feeds = np.flatnonzero((codes == 10) | (codes == 13))
+    if len(last):
+        line_ends[np.searchsorted(last, feeds, "right") - 1] = True
+    number = np.searchsorted(offsets, first, "right") - 1
+    shift = offsets[number]
+    return Tokens(number, first - shift, last - shift, line_ends)
+
+
+def _split(tokens: Tokens, looks: Looks) -> tuple[Tokens, list[str]]:
+    """Tokens of one page, cut where the look of their characters changes."""
     rows: list[tuple[int, int, bool]] = []
     whys: list[str] = []
-    for start, end, feed in zip(starts.tolist(), ends.tolist(), line_ends.tolist(), strict=True):
+    for start, end, feed in zip(tokens.starts.tolist(), tokens.ends.tolist(), tokens.line_ends.tolist(), strict=True):
         for first, last, why in looks.split(start, end):
             rows.append((first, last, feed and last == end))
             whys.append(why)
     cut = np.array(rows, np.int64).reshape(-1, 3)
-    return cut[:, 0], cut[:, 1], cut[:, 2].astype(np.bool_), whys
+    return Tokens(np.zeros(len(cut), np.int64), cut[:, 0], cut[:, 1], cut[:, 2].astype(np.bool_)), whys
 
 
-def _texts(chars: Chars, starts: Numbers, ends: Numbers, cut: bool) -> list[str]:
+def _texts(sheets: Sequence[Sheet], tokens: Tokens, *, cut: bool) -> list[str]:
     """The tokens as text; those that have been cut are no longer what white space parts."""
+    text = "\n".join(sheet.chars.text for sheet in sheets)
     if cut:
-        text = chars.text.replace(HYPHEN, "-")
-        texts = [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        text = text.replace(HYPHEN, "-")
+        texts = [text[start:end] for start, end in zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True)]
     else:
-        texts = chars.text.replace(HYPHEN, "-\n").split()
-    return list(map(clean, texts)) if DIRT[chars.codes].any() else texts
+        texts = text.replace(HYPHEN, "-\n").split()
+    return list(map(clean, texts)) if any(DIRT[sheet.chars.codes].any() for sheet in sheets) else texts
 
 
-def boxes_of(handle: int, starts: Numbers, ends: Numbers, frame: Frame) -> Any:
-    """A row for each word: its box in BOX_UNIT, not cut off at the page's edge, from its first and last character."""
-    count = 2 * len(starts)
+def _boxes(sheets: Sequence[Sheet], tokens: Tokens) -> Any:
+    """A row for each token: its box in BOX_UNIT, not cut off at the page's edge, from its first and last character."""
+    count = 2 * len(tokens.starts)
     asked = np.empty(count, np.int64)
-    asked[0::2], asked[1::2] = starts, ends - 1
+    asked[0::2], asked[1::2] = tokens.starts, tokens.ends - 1
+    counts = np.bincount(tokens.sheets, minlength=len(sheets)).tolist()
+    handles = chain.from_iterable(repeat(sheet.chars.handle, 2 * n) for sheet, n in zip(sheets, counts, strict=True))
     edges = np.zeros((count, 4), np.float32)
     base = edges.ctypes.data
-    calls = map(char_box, repeat(handle), asked.tolist(), range(base, base + 16 * count, 16))
+    calls = map(char_box, handles, asked.tolist(), range(base, base + 16 * count, 16))
     there = np.fromiter(calls, np.bool_, count)
-    placed = frame.spread(edges)
+    placed = _placed(sheets, tokens, edges)
     one, two = placed[0::2], placed[1::2]
     lost = ~there.reshape(-1, 2)
     if lost.any():
@@ -187,19 +214,33 @@ def boxes_of(handle: int, starts: Numbers, ends: Numbers, frame: Frame) -> Any:
     return boxes
 
 
-def _off_page(places: Any) -> Flags | None:
-    """Words beyond the page's edge; None for none."""
-    if places.size == 0 or (places.min() > 0 and places.max() < BOX_UNIT):
-        return None
-    return np.asarray((places[:, 2:] <= 0).any(axis=1) | (places[:, :2] >= BOX_UNIT).any(axis=1))
+def _placed(sheets: Sequence[Sheet], tokens: Tokens, edges: Any) -> Any:
+    first = sheets[0].frame
+    if all(sheet.frame.like(first) for sheet in sheets):
+        return first.spread(edges)
+    borders = 2 * np.searchsorted(tokens.sheets, np.arange(len(sheets) + 1))
+    parts = pairwise(borders.tolist())
+    return np.concatenate([sheet.frame.spread(edges[a:b]) for sheet, (a, b) in zip(sheets, parts, strict=True)])
 
 
-def _tiny(places: Any, texts: Sequence[str], frame: Frame) -> Flags | None:
-    """Words whose letters are too small to be read, None for none; a box without extent says nothing."""
-    high = (places[:, 3] - places[:, 1]) * (frame.shown_height / BOX_UNIT)
-    if high.size == 0 or high.min() >= TINY_POINTS:
-        return None
-    letters = np.maximum(np.fromiter(map(len, texts), np.int64, len(places)), 1)
-    wide = (places[:, 2] - places[:, 0]) * frame.shown_width / BOX_UNIT / letters
-    size = np.maximum(wide, high)
-    return np.asarray((size > 0) & (size < TINY_POINTS))
+def _odd(places: Any, sheets: Sequence[Sheet]) -> bool:
+    """Whether any word may lie off its page or be too small to be read."""
+    if not places.size:
+        return False
+    least = TINY_POINTS * BOX_UNIT / min(sheet.frame.shown_height for sheet in sheets)
+    low = (places[:, 3] - places[:, 1]).min() < least
+    return bool(low or places.min() <= 0 or places.max() >= BOX_UNIT)
+
+
+def _judge_places(
+    reasons: list[str], places: Any, texts: Sequence[str], tokens: Tokens, sheets: Sequence[Sheet]
+) -> None:
+    """Say of words without a reason that they are off the page or tiny; a box without extent says nothing."""
+    away = (places[:, 2:] <= 0).any(axis=1) | (places[:, :2] >= BOX_UNIT).any(axis=1)
+    sizes = np.array([(sheet.frame.shown_width, sheet.frame.shown_height) for sheet in sheets]) / BOX_UNIT
+    wide, high = ((places[:, 2:] - places[:, :2]) * sizes[tokens.sheets]).T
+    letters = np.maximum(np.fromiter(map(len, texts), np.int64, len(texts)), 1)
+    size = np.maximum(wide / letters, high)
+    for flags, why in ((away, "off the page"), ((size > 0) & (size < TINY_POINTS), "tiny")):
+        for row in np.flatnonzero(flags).tolist():
+            reasons[row] = reasons[row] or why

@@ -12,7 +12,8 @@ from typing import Any
 from graph.adapters.children import ChildDied, Children, ChildTimeout
 from graph.adapters.document_text import assemble, encoded
 from graph.adapters.ocr import ocr_pages
-from graph.adapters.pdf_text import read_file
+from graph.adapters.read_file import read_file
+from nodes.domain.documents import DocumentText
 from nodes.domain.errors import Unreadable
 from nodes.ports import Artifacts, Question, ToolAnswer, Usage
 
@@ -26,7 +27,7 @@ SENTENCES = {
     "changed": "{document} changed since the run began: start a new run to read it as it is now.",
     "large": "{document} has {detail} bytes, which is more than the limit of {max_bytes}: split it or raise the limit.",
     "none": "{document} is empty (0 bytes): fetch it again.",
-    "foreign": "{document} is {detail}; Reprise reads PDF and text so far: save it as PDF.",
+    "foreign": "{document} is {detail}, which Reprise does not read: save it as PDF.",
     "encrypted": "{document} is encrypted and no password for it was given: add it to the file given with --passwords.",
     "password": "{document} is encrypted and the password given for it is wrong: correct it in the file given with "
     "--passwords.",
@@ -67,6 +68,17 @@ class ReaderLimits:
     """Pages that one child reads by OCR before another document may have its turn."""
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What the children have to know of a document."""
+
+    path: str
+    document: str
+    password: str | None
+    options: Mapping[str, Any]
+    """As graph.adapters.file_bytes.load takes them."""
+
+
 class DocumentReader:
     """Satisfies ports.Tool. `ocr` False turns OCR off; by default it is used when it is installed."""
 
@@ -87,40 +99,48 @@ class DocumentReader:
     async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
         """Read the file named in the payload, store its DocumentText, tell what became of each page.
 
-        payload: path, document, password. key: sha256 (of the bytes as frozen), language ("" lets the text tell).
+        payload: path, document, password; for an embedded file also inside (its place in that at `path`) and keys
+        (passwords of what carries it). key: sha256 (of the bytes as frozen), language ("" lets the text tell).
         Raises Unreadable when the bytes give no text.
         """
-        path, document = question.payload["path"], question.payload["document"]
-        password, sha256 = question.payload.get("password"), question.key["sha256"]
-        answer = await self._read(path, document, password, sha256)
-        await self._read_pictures(path, password, sha256, answer["pages"])
-        text = await asyncio.to_thread(assemble, sha256, document, answer, question.key.get("language", ""))
-        text_ref = await self._artifacts.put(await asyncio.to_thread(encoded, text))
+        file = _File(
+            question.payload["path"],
+            question.payload["document"],
+            question.payload.get("password"),
+            {
+                "sha256": question.key["sha256"],
+                "inside": list(question.payload.get("inside") or ()),
+                "keys": list(question.payload.get("keys") or ()),
+                "max_bytes": self._limits.max_bytes,
+            },
+        )
+        answer = await self._read(file, question.patience.factor)
+        await self._read_pictures(file, answer["pages"])
+        text, stored = await asyncio.to_thread(_whole, file.options["sha256"], answer, question.key.get("language", ""))
+        text_ref = await self._artifacts.put(stored)
         return ToolAnswer(
             {
                 "text_ref": text_ref,
                 "pages": [[page.number, page.state, page.reason] for page in text.pages],
                 "language": text.language,
                 "warnings": list(text.warnings),
+                "kind": answer["kind"],
                 "attachments": answer["attachments"],
             }
         )
 
-    async def _read(self, path: str, document: str, password: str | None, sha256: str) -> dict[str, Any]:
-        limits = self._limits
-        options = {
-            "sha256": sha256,
-            "max_bytes": limits.max_bytes,
-            "max_pages": limits.max_pages,
-            "max_chars": limits.max_chars,
-        }
+    async def _read(self, file: _File, factor: float) -> dict[str, Any]:
+        limits, document = self._limits, file.document
+        options = {**file.options, "max_pages": limits.max_pages, "max_chars": limits.max_chars}
         try:
-            timeout = limits.seconds + limits.seconds_per_mb * await asyncio.to_thread(megabytes, path)
-            answer = await self._children.run(read_file, path, password, options, timeout=timeout)
+            megs = await asyncio.to_thread(megabytes, file.path)
+            timeout = factor * (limits.seconds + limits.seconds_per_mb * megs)
+            answer = await self._children.run(read_file, file.path, file.password, options, timeout=timeout)
         except ChildTimeout:
             raise Unreadable(
                 f"{document} could not be read within {timeout:.0f} s and was given up: open it in a PDF viewer and "
-                "print it to a new PDF."
+                "print it to a new PDF.",
+                word="parsing_timeout",
             ) from None
         except ChildDied as death:
             raise Unreadable(
@@ -132,7 +152,7 @@ class DocumentReader:
             raise Unreadable(sentence.format(document=document, detail=answer["detail"], max_bytes=limits.max_bytes))
         return dict(answer)
 
-    async def _read_pictures(self, path: str, password: str | None, sha256: str, pages: list[dict[str, Any]]) -> None:
+    async def _read_pictures(self, file: _File, pages: list[dict[str, Any]]) -> None:
         """Put what OCR reads in the place of the pages that need it."""
         wanted = [page["number"] for page in pages if page["state"] == "ocr"]
         if not wanted:
@@ -149,7 +169,7 @@ class DocumentReader:
 
         async def read(chunk: list[int]) -> None:
             async with slots:
-                results.update(await self._ocr_chunk(path, password, sha256, chunk))
+                results.update(await self._ocr_chunk(file, chunk))
 
         async with asyncio.TaskGroup() as group:
             for chunk in chunks:
@@ -158,14 +178,12 @@ class DocumentReader:
             if page["state"] == "ocr":
                 settle(page, results[page["number"]])
 
-    async def _ocr_chunk(
-        self, path: str, password: str | None, sha256: str, numbers: Sequence[int]
-    ) -> dict[int, dict[str, Any]]:
+    async def _ocr_chunk(self, file: _File, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         """What OCR reads on these pages; a page that hangs or kills its child costs only itself."""
         timeout = 30 + self._limits.ocr_seconds_per_page * len(numbers)
-        options = {"sha256": sha256, "max_bytes": self._limits.max_bytes}
+        asked = (file.path, file.password, file.options, list(numbers))
         try:
-            rows = await self._children.run(ocr_pages, path, password, options, list(numbers), timeout=timeout)
+            rows = await self._children.run(ocr_pages, *asked, timeout=timeout)
             return {row["number"]: row for row in rows}
         except (ChildTimeout, ChildDied) as error:
             if len(numbers) == 1:
@@ -173,8 +191,13 @@ class DocumentReader:
                 return {numbers[0]: {"failed": f"needs OCR, which {why}"}}
         found: dict[int, dict[str, Any]] = {}
         for number in numbers:
-            found.update(await self._ocr_chunk(path, password, sha256, [number]))
+            found.update(await self._ocr_chunk(file, [number]))
         return found
+
+
+def _whole(sha256: str, answer: Mapping[str, Any], language: str) -> tuple[DocumentText, bytes]:
+    text = assemble(sha256, answer, language)
+    return text, encoded(text)
 
 
 def settle(page: dict[str, Any], result: Mapping[str, Any]) -> None:

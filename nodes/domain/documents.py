@@ -32,10 +32,28 @@ class SourceDocument:
     modified_ns: int
     """Modification time at ingest, nanoseconds since 1970."""
     path: str
-    """Where it lies, absolute."""
+    """Where it lies, absolute; for an embedded file, where that lies in which it is."""
+    container: str = ""
+    """Name of the document that carries it; "" for a file of its own."""
+    inside: tuple[int, ...] = ()
+    """Its place in the file at `path`, from the outermost container inwards; () for the file itself."""
+    skipped: str = ""
+    """Why it is listed and not read; "" for a document that is read."""
 
     def to_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> SourceDocument:
+        return cls(**{**data, "inside": tuple(data.get("inside", ()))})
+
+
+def keys_for(document: str, passwords: Mapping[str, str]) -> list[str]:
+    """Passwords that may open a document or one that carries it: its own, its containers', the one for all."""
+    names = [document]
+    while "#" in names[-1]:
+        names.append(names[-1].rpartition("#")[0])
+    return list(dict.fromkeys(passwords[name] for name in (*names, "*") if name in passwords))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +92,10 @@ class DocumentText:
     """Spans of `text`, in order: running headers, footers and page numbers, no part of the clause around them."""
     hidden: tuple[tuple[int, str, str], ...] = ()
     """(page number, why, text) of what a person does not see on the page; it is not in `text`."""
+    unit: str = "page"
+    """What `pages` are: "page", or "section" for formats without pages."""
+    instructions: tuple[tuple[int, int], ...] = ()
+    """Spans of `text` that address whoever reads it by machine; they are evidence, and no model is given them."""
 
     def page_at(self, offset: int) -> Page:
         """The page that holds this offset; a page break counts to the page before it."""
@@ -110,6 +132,7 @@ class DocumentText:
             "pages": pages,
             "furniture": self.furniture,
             "hidden": self.hidden,
+            "unit": self.unit,
             "text": self.text,
         }
 
@@ -121,4 +144,5 @@ class DocumentText:
         )
         furniture = tuple((start, end) for start, end in data.get("furniture", ()))
         hidden = tuple((number, why, text) for number, why, text in data.get("hidden", ()))
-        return cls(data["sha256"], data["text"], pages, data["language"], tuple(data["warnings"]), furniture, hidden)
+        warnings, unit = tuple(data["warnings"]), data.get("unit", "page")
+        return cls(data["sha256"], data["text"], pages, data["language"], warnings, furniture, hidden, unit)
