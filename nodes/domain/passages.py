@@ -12,9 +12,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from nodes.domain.clauses import Candidate
 from nodes.domain.documents import PAGE_BREAK, DocumentText
+from nodes.domain.hostile import masked
 
 SHORT_CHARS = 6_000
 """A document up to this length is read whole: choosing would save less than it can lose."""
@@ -52,12 +54,14 @@ class Passage:
         return self.end - self.start
 
 
-def choose(text: DocumentText, candidates: Sequence[Candidate], budget_chars: int) -> list[Passage]:
+def choose(
+    text: DocumentText, candidates: Sequence[Candidate], budget_chars: int, likely: Sequence[Candidate] = ()
+) -> list[Passage]:
     """What a model should read of this document, at most `budget_chars` of it unless it is short.
 
     The opening comes first, then the paragraph of the best candidate of each clause type with its neighbours,
-    then those of the other candidates, as long as the budget allows. Without candidates: the opening, the end and
-    evenly spread paragraphs between them.
+    then those of the other candidates, as long as the budget allows; what is left of it goes to the `likely` ones in
+    their order, each alone. Without any: the opening, the end and evenly spread paragraphs between them.
     """
     size = len(text.text)
     places = [place for candidate in _by_worth(candidates) if (place := _place(text.text, candidate)) is not None]
@@ -72,7 +76,8 @@ def choose(text: DocumentText, candidates: Sequence[Candidate], budget_chars: in
         first = max(bisect_right(starts, start) - 1, 0)
         last = max(bisect_right(starts, max(end - 1, start)) - 1, first)
         wanted.append(_grown(blocks, first, last, MARGIN_CHARS, MARGIN_CHARS))
-    if not places:
+    wanted += [place for candidate in likely if (place := _place(text.text, candidate)) is not None]
+    if len(wanted) == 1:
         wanted += _spread(blocks, budget_chars)
     kept: list[tuple[int, int]] = []
     for span in wanted:
@@ -123,14 +128,22 @@ def render(text: DocumentText, passages: Iterable[Passage]) -> str:
 
 
 def shown(text: DocumentText, passage: Passage) -> str:
-    """The text of a passage as a model sees it."""
-    plain = text.text[passage.start : passage.end].replace(PAGE_BREAK, "\n")
+    """The text of a passage as a model sees it: without what addresses a machine reader."""
+    plain = masked(text.text[passage.start : passage.end], passage.start, text.instructions).replace(PAGE_BREAK, "\n")
     return _TAG.sub("‹", _UNSENDABLE.sub(" ", plain))
 
 
 def fingerprint(text: DocumentText, passage: Passage) -> str:
     """sha256 of what a model sees of a passage."""
     return hashlib.sha256(f"{passage.page}\n{shown(text, passage)}".encode()).hexdigest()
+
+
+def likely_ones(text: DocumentText, passages: Sequence[Sequence[Any]]) -> list[Candidate]:
+    """The passages of an answer of the local engine, [clause type, start, length, confidence], as candidates."""
+    return [
+        Candidate(clause_type, text.text[start : start + length], confidence, "local", start)
+        for clause_type, start, length, confidence in passages
+    ]
 
 
 def _by_worth(candidates: Sequence[Candidate]) -> list[Candidate]:

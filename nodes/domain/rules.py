@@ -21,7 +21,7 @@ from nodes.domain.folding import simplify
 from nodes.domain.sentences import Sentence, sentences
 
 LANGUAGES = ("en", "fr")
-_CODE = ("rules", "sentences", "folding", "entities")
+_CODE = ("rules", "sentences", "folding", "entities", "hostile")
 FLOOR = 0.25
 """Candidates less sure than this are not proposed."""
 SHORTEST = 25
@@ -133,8 +133,8 @@ def load_rules() -> dict[str, RuleFile]:
 def rules_sha256() -> str:
     """Of all rule files and of the code that applies them: another hash, perhaps other answers."""
     digest = hashlib.sha256()
-    for language in LANGUAGES:
-        digest.update(_bytes(language))
+    for file in (*LANGUAGES, "hostile"):
+        digest.update(_bytes(file))
     for module in _CODE:
         digest.update(resources.files("nodes.domain").joinpath(f"{module}.py").read_bytes())
     return digest.hexdigest()
@@ -214,6 +214,15 @@ def _hits(rule: Rule, read: list[_Read]) -> Iterator[_Hit]:
         near = any(neighbour in strong for neighbour in (index - 1, index + 1))
         if confidence > 0 or near:
             yield _Hit(index, round(abs(confidence), 2))
+
+
+def signs(rule: Rule, plain: str, titled: bool) -> tuple[float, float, float, float]:
+    """What a rule sees in a simplified sentence: strong sign, weak sign, sign against it, a heading of its type."""
+    sure = unsure = 0.0
+    if any(keyword in plain for keyword in rule.keywords) and _says_something(plain):
+        sure, unsure = _best(rule.strong, plain, titled), _best(rule.weak, plain, titled)
+    against = bool((sure or unsure) and rule.not_this and rule.not_this.search(plain))
+    return sure, unsure, float(against), float(titled)
 
 
 def _says_something(plain: str) -> bool:

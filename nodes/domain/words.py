@@ -16,29 +16,29 @@ _RECORD = struct.Struct("<IIHHHH")
 class Words(Sequence[WordPlace]):
     """Word places of one page, unpacked when they are first looked at; equal to a tuple of the same places.
 
-    `packed` counts offsets from the page's own beginning, so that a page can be read without knowing what precedes it.
+    `coded` is what a JSON document holds. It counts offsets from the page's own beginning, so that a page can be read
+    without knowing what precedes it. Raises ValueError at the first look when it is nothing of the kind.
     """
 
-    __slots__ = ("_places", "base", "packed")
+    __slots__ = ("_places", "base", "coded")
 
-    def __init__(self, packed: bytes, base: int) -> None:
-        if len(packed) % _RECORD.size:
-            raise ValueError("packed words of a broken length")
-        self.packed = packed
+    def __init__(self, coded: str, base: int) -> None:
+        self.coded = coded
         self.base = base
         self._places: tuple[WordPlace, ...] | None = None
 
     def _unpacked(self) -> tuple[WordPlace, ...]:
         if self._places is None:
-            base = self.base
+            base, packed = self.base, base64.b64decode(self.coded, validate=True)
+            if len(packed) % _RECORD.size:
+                raise ValueError("packed words of a broken length")
             self._places = tuple(
-                (base + start, base + end, x0, y0, x1, y1)
-                for start, end, x0, y0, x1, y1 in _RECORD.iter_unpack(self.packed)
+                (base + start, base + end, x0, y0, x1, y1) for start, end, x0, y0, x1, y1 in _RECORD.iter_unpack(packed)
             )
         return self._places
 
     def __len__(self) -> int:
-        return len(self.packed) // _RECORD.size
+        return len(self._unpacked())
 
     @overload
     def __getitem__(self, index: int) -> WordPlace: ...
@@ -67,12 +67,13 @@ def pack(places: Iterable[Sequence[int]], base: int) -> bytes:
 
 def to_text(words: Sequence[WordPlace], base: int) -> str:
     """As a JSON document holds them."""
-    same = isinstance(words, Words) and words.base == base
-    return base64.b64encode(words.packed if same else pack(words, base)).decode()  # type: ignore[attr-defined]
+    if isinstance(words, Words) and words.base == base:
+        return words.coded
+    return base64.b64encode(pack(words, base)).decode()
 
 
 def from_json(words: str | Sequence[Sequence[int]], base: int) -> Sequence[WordPlace]:
-    """The inverse of `to_text`; the plain lists that texts had before are taken too. Raises ValueError otherwise."""
+    """The inverse of `to_text`; the plain lists that texts had before are taken too."""
     if isinstance(words, str):
-        return Words(base64.b64decode(words, validate=True), base)
+        return Words(words, base)
     return tuple((start, end, x0, y0, x1, y1) for start, end, x0, y0, x1, y1 in words)
