@@ -5,7 +5,7 @@ A run comes in as RunInput, lives as RunState, leaves as RunOutput; RunContext i
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
@@ -16,16 +16,22 @@ STEPS = ("ingest", "extract", "score", "needs_review", "record_review", "summari
 class RunInput(TypedDict, total=False):
     """What a run starts from."""
 
-    source: str
-    """Folders or files, one a line."""
-    playbook: str
-    """Name or file; due-diligence when empty."""
-    engine: str
-    """local or openai; local when empty."""
-    matter: str
-    """Wall around reuse and search; "default" when empty."""
-    options: dict[str, Any]
-    """More settings by name, as in RunContext; what the context names wins. Also name and job."""
+    source: Annotated[str, Field(title="Source", description="Folders or files with the documents, one a line.")]
+    playbook: Annotated[str, Field(title="Playbook", description="Name, or path of a TOML file; empty: due-diligence.")]
+    engine: Annotated[
+        str, Field(title="Engine", description="local or openai; empty: local, and nothing leaves the machine.")
+    ]
+    matter: Annotated[
+        str, Field(title="Matter", description="Wall: answers are reused inside one matter only; empty: default.")
+    ]
+    options: Annotated[
+        dict[str, Any],
+        Field(
+            title="More",
+            description="By name: what to call the run (name), its job, or any setting of the context, which wins: "
+            '{"name": "acme-1", "batch_size": 5}.',
+        ),
+    ]
 
 
 class RunOutput(TypedDict, total=False):
@@ -45,6 +51,10 @@ class RunState(RunInput, RunOutput, total=False):
     batch_index: int
     """Batches that are closed: their documents are in the ledger and their findings stored."""
     batch_total: int
+    slow_total: int
+    """Documents that were put off; they are tried once more after the last batch."""
+    slow_index: int
+    """Steps of that slow lane that are closed, of at most batch_size documents each."""
     findings: str
     """sha256 of the scored findings."""
     by_risk: dict[str, int]
@@ -70,7 +80,7 @@ class RunState(RunInput, RunOutput, total=False):
 
 
 class RunContext(BaseModel):
-    """What may be tuned for one run. A field left empty stays as it was frozen when the run began."""
+    """What may be tuned for one run: read when it begins and frozen with it. An empty field takes its default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -36,6 +36,12 @@ class Settings(BaseSettings):
     model: str = Field(default="gpt-4.1-mini", description="Model of every step that a run names none for.")
     prices: Path | None = Field(default=None, description="TOML file with prices of private models.")
     request_seconds: float = Field(default=45.0, gt=0, description="Longest wait for one answer of a model.")
+    parsing_seconds: float = Field(default=120.0, gt=0, description="Longest time that one file may take to parse.")
+    endpoint_concurrency: int = Field(
+        default=0, ge=0, description="Calls of a model at once, of all runs; 0: no limit."
+    )
+    requests_per_minute: int = Field(default=0, ge=0, description="Of the endpoint; 0: no limit.")
+    tokens_per_minute: int = Field(default=0, ge=0, description="Of the endpoint, in and out; 0: no limit.")
     attempts: int = Field(default=4, ge=1, le=20, description="Attempts of one call to a model.")
     lease_seconds: float = Field(default=30.0, ge=3, description="Silence after which a driver may be overtaken.")
     grace_seconds: float = Field(default=20.0, ge=0, description="Time that calls in flight get at a drain.")

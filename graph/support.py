@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from graph.composition import Parts
+from graph.runtime.progress import progress
 from graph.views import RunView, Views
 from nodes.domain.documents import DocumentText
 from nodes.domain.errors import ArtifactMissing, UserError
@@ -51,15 +52,29 @@ class Support:
         return await self._database.rows("resumes", thread_id=thread_id)
 
     async def cost(self, thread_id: str) -> dict[str, Any]:
-        """The cost of the run object and, under `by_model`, what each step, tool and model took."""
+        """The cost of the run object, the rows of `cost_levels` under by_step, by_model, by_document, and the estimate.
+
+        `estimate` is what a dry run of the same inputs said (see graph.estimate) with `made_at`, or None.
+        """
         run = await self._run(thread_id)
         view = await self._views.run(thread_id)
-        settings = run.settings.to_json()
-        return {
-            **view.cost,
-            "budget_usd": settings["budget_usd"],
-            "by_model": await self._database.rows("cost_by_model", run_id=run.run_id),
+        rows = await self._database.rows("cost_levels", run_id=run.run_id)
+        levels = {
+            f"by_{level}": [
+                {name: row[name] for name in row if name != "level"} for row in rows if row["level"] == level
+            ]
+            for level in ("step", "model", "document")
         }
+        kept = await self._database.row("estimate_of", run_id=run.run_id)
+        estimate = None
+        if kept:
+            estimate = {**json.loads(await self._artifacts.get(kept["estimate"])), "made_at": _time(kept["made_at"])}
+        return {**view.cost, "budget_usd": run.settings.to_json()["budget_usd"], **levels, "estimate": estimate}
+
+    async def progress(self, thread_id: str) -> dict[str, Any]:
+        """How far the run is and what it does now: see graph.runtime.progress."""
+        run = await self._views.run_of(thread_id)
+        return await progress(self._database, run.run_id if run else "")
 
     async def coverage(self, thread_id: str) -> dict[str, Any]:
         """Every document and the state of each of its pages; keys: documents, pages, listed."""

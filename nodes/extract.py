@@ -1,8 +1,13 @@
-"""One batch a super-step: its documents are done, its findings are one stored object, then comes the checkpoint."""
+"""One batch a super-step: its documents are done, its findings are one stored object, then comes the checkpoint.
+
+After the last batch come the documents that were put off: the slow lane, as many a super-step as a batch has.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +15,9 @@ from langgraph.runtime import Runtime
 
 from nodes.domain.batching import batch_range
 from nodes.domain.documents import SourceDocument
+from nodes.domain.entering import Entered
 from nodes.domain.errors import LimitReached
-from nodes.domain.format import count
+from nodes.domain.format import count, duration
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import ArtifactRef, DocumentResult, Run
 from nodes.entry import enter
@@ -19,49 +25,122 @@ from nodes.extract_document import Work, extract_document
 from nodes.ports import Services
 from state import RunContext, RunState
 
+LEAST_AHEAD = 4
+"""Documents that are read while models answer: as many as are in flight, but this many in any case."""
+
 KEPT = 4
-_frozen: dict[tuple[str, str], tuple[Playbook, list[SourceDocument]]] = {}
+_frozen: dict[tuple[str, str], tuple[Playbook, list[SourceDocument], Counter[str]]] = {}
 """Parsed once for all batches of a run; named by content, so it cannot be stale."""
 
 
 async def extract(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Settle the documents of the next batch and close it; under a driver, those that follow are begun ahead.
 
-    Returns without closing it when a drain was asked for or a limit is reached; what is done stays done.
+    A batch waits a bounded time for its last documents; it closes with them put off, and they are tried once more in
+    the slow lane. Returns without closing it when a drain was asked for or a limit is reached; what is done stays done.
     """
     given, run = await enter(state, runtime, services)
-    index, total = given.batch_index, given.batch_total
-    batch = batch_range(index, given.batch_size, run.documents_total)
-    work = await _work(services, run)
-
-    def on_done(ordinal: int) -> None:
-        runtime.stream_writer({"event": "document", "ordinal": ordinal, "document": work.inputs[ordinal].document})
-
+    step = _Step(services, run, runtime)
     try:
-        await services.pool.settle(
-            run,
-            batch,
-            range(batch.stop, run.documents_total),
-            partial(extract_document, services, work),
-            on_done,
-            lambda: runtime.drain_requested,
-        )
+        if given.batch_index < given.batch_total:
+            return await _batch(step, given)
+        return await _slow_lane(step, given)
     except LimitReached as limit:
         return {"hold": limit.kind, "headline": f"hold: {limit}"}
-    rows = await services.ledger.documents(run.run_id, batch.start, batch.stop)
+
+
+class _Step:
+    """What one super-step works with."""
+
+    def __init__(self, services: Services, run: Run, runtime: Runtime[RunContext]) -> None:
+        self.services, self.run, self.runtime = services, run, runtime
+
+    async def settle(
+        self,
+        wanted: Sequence[int],
+        following: Callable[[], Awaitable[Sequence[int]]],
+        *,
+        wait: float | None = None,
+        slow: bool = False,
+    ) -> list[int]:
+        """Do these documents; returns those for which the batch waits no longer. Raises LimitReached."""
+        work = await _work(self.services, self.run, slow)
+
+        def on_done(ordinal: int) -> None:
+            event = {"event": "document", "ordinal": ordinal, "document": work.inputs[ordinal].document}
+            self.runtime.stream_writer(event)
+
+        async with self.services.pulse.during(self.run, self.runtime.stream_writer):
+            return await self.services.pool.settle(
+                self.run,
+                wanted,
+                following,
+                partial(extract_document, self.services, work),
+                on_done,
+                lambda: self.runtime.drain_requested,
+                ahead=max(LEAST_AHEAD, self.run.settings.concurrency) if self.run.engine == "openai" else 0,
+                wait=wait,
+                lane=int(slow),
+            )
+
+
+async def _batch(step: _Step, given: Entered) -> dict[str, Any]:
+    services, run = step.services, step.run
+    index, total = given.batch_index, given.batch_total
+    batch = batch_range(index, given.batch_size, run.documents_total)
+    ledger, wait = services.ledger, run.settings.batch_wait_seconds
+    wanted = await ledger.open_documents(run.run_id, batch.start, batch.stop)
+    following = partial(ledger.open_documents, run.run_id, batch.stop, run.documents_total)
+    late = await step.settle(wanted, following, wait=wait)
+    if late:
+        reason = f"It was not done {duration(wait)} after the others of its batch; it is tried once more at the end."
+        await ledger.put_off(run.run_id, late, reason)
+    rows = await ledger.documents(run.run_id, batch.start, batch.stop)
     if any(row.state == "pending" for row in rows):
         return {"headline": f"extract: batch {index + 1} of {total} was left at a drain"}
-    await _close(services, run, index, rows)
-    failed = sum(row.state == "failed" for row in rows)
-    findings = sum(row.findings for row in rows)
-    runtime.stream_writer({"event": "batch", "index": index + 1, "total": total, "failed": failed})
-    return {
+    in_time = [row for row in rows if not row.slow]
+    await _close(services, run, f"findings_batch_{index + 1}", index, rows)
+    failed, put_off = sum(row.state == "failed" for row in in_time), len(rows) - len(in_time)
+    event = {"event": "batch", "index": index + 1, "total": total, "failed": failed, "deferred": put_off}
+    step.runtime.stream_writer(event)
+    findings = count(sum(row.findings for row in in_time), "finding")
+    later = f", {put_off} put off" if put_off else ""
+    changes = {
         "batch_index": index + 1,
-        "headline": f"extract: batch {index + 1} of {total}, {count(findings, 'finding')}, {failed} failed",
+        "headline": f"extract: batch {index + 1} of {total}, {findings}, {failed} failed{later}",
+    }
+    if index + 1 == total and (slow := await ledger.slow_documents(run.run_id)):
+        changes |= {"slow_total": len(slow), "slow_index": 0}
+    return changes
+
+
+async def _slow_lane(step: _Step, given: Entered) -> dict[str, Any]:
+    """Try the next of the documents that were put off once more, with larger limits; then they fail by name."""
+    services, run = step.services, step.run
+    index, size = given.slow_index, given.batch_size
+    slow = await services.ledger.slow_documents(run.run_id)
+    mine, rest = slow[index * size : (index + 1) * size], slow[(index + 1) * size :]
+    await step.settle(mine, partial(_listed, rest), slow=True)
+    rows = [row for ordinal in mine for row in await services.ledger.documents(run.run_id, ordinal, ordinal + 1)]
+    if any(row.state in ("pending", "deferred") for row in rows):
+        return {"headline": "extract: the slow lane was left at a drain"}
+    await _close(services, run, f"findings_slow_{index + 1}", index, rows, slow=True)
+    done, failed = sum(row.state == "done" for row in rows), sum(row.state == "failed" for row in rows)
+    event = {"event": "slow_lane", "index": index + 1, "total": -(-len(slow) // size), "done": done, "failed": failed}
+    step.runtime.stream_writer(event)
+    documents = count(len(rows), "document")
+    return {
+        "slow_total": len(slow),
+        "slow_index": index + 1,
+        "headline": f"extract: slow lane, {documents} tried once more, {failed} failed",
     }
 
 
-async def _work(services: Services, run: Run) -> Work:
+async def _listed(ordinals: Sequence[int]) -> Sequence[int]:
+    return ordinals
+
+
+async def _work(services: Services, run: Run, slow: bool) -> Work:
     """Playbook and document list as they were frozen, never as they are today."""
     key = (run.artifacts["playbook"], run.artifacts["inputs"])
     if key not in _frozen:
@@ -69,27 +148,35 @@ async def _work(services: Services, run: Run) -> Work:
         listed = json.loads(await services.artifacts.get(key[1]))
         if len(_frozen) >= KEPT:
             _frozen.clear()
-        _frozen[key] = playbook, [SourceDocument(**document) for document in listed]
-    playbook, inputs = _frozen[key]
-    return Work(run, playbook, inputs)
+        inputs = [SourceDocument.from_json(document) for document in listed]
+        _frozen[key] = playbook, inputs, Counter(document.container for document in inputs if document.container)
+    playbook, inputs, carried = _frozen[key]
+    return Work(run, playbook, inputs, carried, slow)
 
 
-async def _close(services: Services, run: Run, index: int, rows: list[DocumentResult]) -> None:
-    """Store the findings of the batch as one immutable object; doing it again stores the same bytes."""
+async def _close(
+    services: Services, run: Run, name: str, index: int, rows: Sequence[DocumentResult], *, slow: bool = False
+) -> None:
+    """Store the findings of these documents as one immutable object; doing it again stores the same bytes.
+
+    A batch names those that were put off without what has become of them since: that belongs to the slow lane.
+    """
     documents = []
     for row in rows:
+        left_out = row.slow and not slow
         findings = json.loads(await services.artifacts.get(row.findings_ref)) if row.findings_ref else []
         documents.append(
             {
                 "document": row.document,
                 "sha256": row.sha256,
-                "state": row.state,
-                "reason": row.reason,
-                "text": row.text_ref,
-                "findings": findings,
+                "state": "deferred" if left_out else row.state,
+                "reason": "" if left_out else row.reason,
+                "text": "" if left_out else row.text_ref,
+                "findings": [] if left_out else findings,
             }
         )
     stored = json.dumps({"batch": index + 1, "documents": documents}, ensure_ascii=True).encode()
     sha256 = await services.artifacts.put(stored)
-    ref = ArtifactRef(f"findings_batch_{index + 1}", sha256, len(stored), services.artifacts.uri(sha256))
-    await services.ledger.keep_artifact(run.run_id, ref)
+    await services.ledger.keep_artifact(
+        run.run_id, ArtifactRef(name, sha256, len(stored), services.artifacts.uri(sha256))
+    )

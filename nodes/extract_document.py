@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from nodes.domain.clauses import Candidate, Finding, finding_id
-from nodes.domain.documents import DocumentText, SourceDocument
-from nodes.domain.errors import AnswerInvalid, DocumentError, Transient
+from nodes.domain.documents import DocumentText, SourceDocument, keys_for
+from nodes.domain.errors import AnswerInvalid, DocumentError, Transient, Unreadable
 from nodes.domain.evidence import Locator
 from nodes.domain.extraction import read_answer
-from nodes.domain.passages import Passage, choose, chunks, halve
+from nodes.domain.file_names import misnamed, unopened
+from nodes.domain.format import duration
+from nodes.domain.hostile import addressed, hidden_findings
+from nodes.domain.passages import Passage, choose, chunks, halve, likely_ones
 from nodes.domain.playbook import Playbook
-from nodes.domain.run import DocumentResult, Run
-from nodes.ports import Answer, Question, Services
+from nodes.domain.run import DocumentResult, Run, chain
+from nodes.ports import Answer, Patience, Question, Services
 from nodes.prompts.questions import model_question
 
 READ_SHARE, READ_LEAST = 0.3, 12_000
 """A model reads at most this share of a document's characters, but this many in any case."""
+
+
+SLOW_FACTOR = 3.0
+"""How many times the usual limits a document of the slow lane may take."""
+
+SMALL_BYTES = 20_000
+
+T = TypeVar("T")
+
+SPARE_SECONDS = 1.0
+"""A call keeps to the limit of its document by itself; after so much more, work without a call is left too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +44,10 @@ class Work:
     run: Run
     playbook: Playbook
     inputs: Sequence[SourceDocument]
+    carried: Mapping[str, int]
+    """How many of the documents each of them carries as embedded files."""
+    slow: bool = False
+    """These are tried for the second and last time, with larger limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,64 +59,172 @@ class _Seen:
     warnings: Sequence[str] = ()
     asked: Sequence[tuple[Answer, frozenset[str]]] = ()
     """Each answer of a model with the quotes that it gave."""
+    passages: Sequence[Sequence[Any]] = ()
+    """What a model should read beside the candidates: see `likely_ones`."""
 
 
 async def extract_document(services: Services, work: Work, ordinal: int) -> None:
-    """Do one document and write its row; a document that is done or failed already is left alone.
+    """Do one open document and write its row; in the slow lane, one that was done meanwhile is left alone.
 
-    What is wrong with the document itself ends in its row. Raises what concerns the whole run: LimitReached,
-    EndpointRefused, LeaseLost, DatabaseUnreachable.
+    What is wrong with the document itself ends in its row; what only took too long, or failed in passing, puts it off
+    the first time. Raises what concerns the whole run: LimitReached, EndpointRefused, LeaseLost, DatabaseUnreachable.
     """
     run = work.run
-    row = (await services.ledger.documents(run.run_id, ordinal, ordinal + 1))[0]
-    if row.state not in ("pending", "deferred"):
+    if work.slow and (await services.ledger.documents(run.run_id, ordinal, ordinal + 1))[0].state != "deferred":
         return
-    source = work.inputs[ordinal]
-    model = run.settings.models.get("extract", "") if run.engine == "openai" else ""
-    named = partial(
-        DocumentResult, ordinal=ordinal, document=source.document, sha256=source.sha256, engine=run.engine, model=model
-    )
-    pages: tuple[tuple[int, str, str], ...] = ()
+    one = _Document(services, work, ordinal)
     try:
-        reading = await services.calls.ask(run, _read(services, run, source))
-        pages = tuple((number, state, reason) for number, state, reason in reading.value["pages"])
+        async with asyncio.timeout_at((one.patience.until or 0) + SPARE_SECONDS):
+            result = await one.done()
+    except TimeoutError:
+        limit = duration(one.limit)
+        result = one.put_off(f"{one.source.document} was not done within {limit}.")
+    except Transient as error:
+        result = one.put_off(str(error))
+    except DocumentError as error:
+        late = isinstance(error, Unreadable) and error.word == "parsing_timeout"
+        result = one.put_off(str(error)) if late else one.result(state="failed", reason=str(error))
+    await services.ledger.finish_document(run.run_id, result)
+
+
+class _Document:
+    """One document at work."""
+
+    def __init__(self, services: Services, work: Work, ordinal: int) -> None:
+        self.services, self.work, self.run, self.ordinal = services, work, work.run, ordinal
+        self.source = work.inputs[ordinal]
+        factor = SLOW_FACTOR if work.slow else 1.0
+        self.limit = self.run.settings.document_seconds * factor
+        until = asyncio.get_running_loop().time() + self.limit
+        self.patience = Patience(until, factor, insists=False)
+        self.pages: tuple[tuple[int, str, str], ...] = ()
+        self.model = ""
+
+    def result(self, **what: Any) -> DocumentResult:
+        """Its row."""
+        return DocumentResult(
+            ordinal=self.ordinal,
+            document=self.source.document,
+            sha256=self.source.sha256,
+            engine=self.run.engine,
+            model=self.model,
+            pages=self.pages,
+            **what,
+        )
+
+    def put_off(self, reason: str) -> DocumentResult:
+        """Its row when it is to be tried once more, or has been."""
+        if self.work.slow:
+            return self.result(state="failed", reason=f"{reason.rstrip('.')}, also at a second try with more time.")
+        return self.result(state="deferred", reason=f"Put off: {reason}")
+
+    async def done(self) -> DocumentResult:
+        """Its row with what was found. Raises what `Calls.ask` raises."""
+        services, run, source = self.services, self.run, self.source
+        if source.skipped:
+            return self.result(state="skipped", reason=source.skipped)
+        reading = await self._ask(read_question(services, run, source))
+        self.pages = tuple((number, state, reason) for number, state, reason in reading.value["pages"])
         raw = await services.artifacts.get(reading.value["text_ref"])
-        text = await asyncio.to_thread(_parse, raw)
-        rules = await services.calls.ask(run, _rules(services, work.playbook, source, reading.value["text_ref"]))
+        text = await _off_the_loop(len(raw), _parse, raw)
+        rules = await self._ask(rules_question(services, self.work.playbook, source, reading.value["text_ref"]))
+        text = replace(text, instructions=tuple((start, end) for start, end in rules.value.get("instructions", ())))
         seen = _seen_by_rules(rules.value)
         if run.engine == "openai":
-            seen = await _seen_by_model(services, work, text, source, seen, model)
-        findings = await asyncio.to_thread(located, text, source, seen.candidates, seen.supplier)
+            seen = await self._seen_by_models(text, seen)
+        candidates = [*seen.candidates, *addressed(text)]
+        findings = await _off_the_loop(len(raw), located, text, source, candidates, seen.supplier)
         await _reject_unlocated(services, run, seen, findings)
+        findings += hidden_findings(text, source, seen.supplier)
         stored = json.dumps([finding.to_json() for finding in findings], ensure_ascii=True).encode()
-        result = named(
+        return self.result(
             state="done",
             supplier=seen.supplier,
             language=text.language,
             findings_ref=await services.artifacts.put(stored),
             text_ref=reading.value["text_ref"],
             findings=len(findings),
-            pages=pages,
-            warnings=(*text.warnings, *seen.warnings),
+            warnings=(*self._about(reading.value), *text.warnings, *seen.warnings),
         )
-    except (DocumentError, Transient) as error:
-        result = named(state="failed", reason=str(error), pages=pages)
-    await services.ledger.finish_document(run.run_id, result)
+
+    def _about(self, reading: Mapping[str, Any]) -> Iterator[str]:
+        """Warnings that hang on the document's name and on what else is listed, not on its text."""
+        carried = self.work.carried.get(self.source.document, 0)
+        names = [attachment["name"] for attachment in reading.get("attachments", ())]
+        yield from filter(None, (misnamed(self.source.document, reading.get("kind", "")), unopened(names, carried)))
+
+    async def _ask(self, question: Question) -> Answer:
+        return await self.services.calls.ask(self.run, replace(question, patience=self.patience))
+
+    async def _seen_by_models(self, text: DocumentText, rules: _Seen) -> _Seen:
+        """What the first model says that can do this document; each of its questions names that model."""
+        failed: list[str] = []
+        for model in chain(self.run.settings.models, "extract") or ("",):
+            self.model = model
+            try:
+                seen = await self._seen_by(model, text, rules)
+            except AnswerInvalid as error:
+                failed.append(str(error))
+                continue
+            return replace(seen, warnings=(*failed, *seen.warnings))
+        raise AnswerInvalid(" ".join(failed))
+
+    async def _seen_by(self, model: str, text: DocumentText, rules: _Seen) -> _Seen:
+        """The rules choose what the model reads; what counts is what the model finds there."""
+        candidates: list[Candidate] = []
+        warnings: list[str] = []
+        asked: list[tuple[Answer, frozenset[str]]] = []
+        supplier = ""
+        for chunk in reading_list(text, rules.candidates, self.services.chunk_chars, rules.passages):
+            for answer, part in await self._answers(model, text, chunk):
+                found, named, notes = read_answer(answer.value, part, self.work.playbook.types, f"openai:{model}")
+                candidates += found
+                warnings += notes
+                asked.append((answer, frozenset(candidate.quote for candidate in found)))
+                if named and not supplier and Locator(text).locate(named.quote or named.name).alignment != "not_found":
+                    supplier = named.name
+        return _Seen(candidates, supplier or rules.supplier, warnings, asked)
+
+    async def _answers(
+        self, model: str, text: DocumentText, chunk: Sequence[Passage]
+    ) -> list[tuple[Answer, Sequence[Passage]]]:
+        """The answers about a chunk; where an answer is cut, the halves are asked about instead."""
+        question = model_question(text, chunk, self.work.playbook.clauses, model=model, document=self.source.document)
+        try:
+            async with self.services.pool.slot():
+                return [(await self._ask(question), chunk)]
+        except AnswerInvalid as error:
+            halves = halve(text, chunk) if error.cut else []
+            if not halves:
+                raise
+            answers: list[tuple[Answer, Sequence[Passage]]] = []
+            for half in halves:
+                answers += await self._answers(model, text, half)
+            return answers
 
 
-def _read(services: Services, run: Run, source: SourceDocument) -> Question:
+def reading_list(
+    text: DocumentText, candidates: Sequence[Candidate], chunk_chars: int, passages: Sequence[Sequence[Any]] = ()
+) -> list[list[Passage]]:
+    """What a model reads of a document, in chunks of one question each."""
+    budget = max(READ_LEAST, int(len(text.text) * READ_SHARE))
+    return chunks(text, choose(text, candidates, budget, likely_ones(text, passages)), chunk_chars)
+
+
+def read_question(services: Services, run: Run, source: SourceDocument) -> Question:
     password = services.passwords.get(source.document) or services.passwords.get("*")
+    carried = {"inside": source.inside, "keys": keys_for(source.container, services.passwords)} if source.inside else {}
     return Question(
         tool="reader",
         step="extract",
         key={"sha256": source.sha256, "reader": services.reader_version, "language": run.settings.language},
-        payload={"path": source.path, "document": source.document, "password": password},
+        payload={"path": source.path, "document": source.document, "password": password, **carried},
         document=source.document,
         document_sha256=source.sha256,
     )
 
 
-def _rules(services: Services, playbook: Playbook, source: SourceDocument, text_ref: str) -> Question:
+def rules_question(services: Services, playbook: Playbook, source: SourceDocument, text_ref: str) -> Question:
     return Question(
         tool="clause_rules",
         step="extract",
@@ -111,50 +236,8 @@ def _rules(services: Services, playbook: Playbook, source: SourceDocument, text_
 
 def _seen_by_rules(value: Mapping[str, Any]) -> _Seen:
     supplier = value.get("supplier") or {}
-    return _Seen([Candidate(**candidate) for candidate in value["candidates"]], supplier.get("name", ""))
-
-
-async def _seen_by_model(
-    services: Services, work: Work, text: DocumentText, source: SourceDocument, rules: _Seen, model: str
-) -> _Seen:
-    """The rules choose what the model reads; what counts is what the model finds there."""
-    budget = max(READ_LEAST, int(len(text.text) * READ_SHARE))
-    passages = choose(text, rules.candidates, budget)
-    candidates: list[Candidate] = []
-    warnings: list[str] = []
-    asked: list[tuple[Answer, frozenset[str]]] = []
-    supplier = ""
-    for chunk in chunks(text, passages, services.chunk_chars):
-        for answer, part in await _ask_model(services, work, text, source, chunk, model):
-            found, named, notes = read_answer(answer.value, part, work.playbook.types, f"openai:{model}")
-            candidates += found
-            warnings += notes
-            asked.append((answer, frozenset(candidate.quote for candidate in found)))
-            if named and not supplier and Locator(text).locate(named.quote or named.name).alignment != "not_found":
-                supplier = named.name
-    return _Seen(candidates, supplier or rules.supplier, warnings, asked)
-
-
-async def _ask_model(
-    services: Services,
-    work: Work,
-    text: DocumentText,
-    source: SourceDocument,
-    chunk: Sequence[Passage],
-    model: str,
-) -> list[tuple[Answer, Sequence[Passage]]]:
-    """The answers about a chunk; where an answer is cut, the halves are asked about instead."""
-    question = model_question(text, chunk, work.playbook.clauses, model=model, document=source.document)
-    try:
-        return [(await services.calls.ask(work.run, question), chunk)]
-    except AnswerInvalid as error:
-        halves = halve(text, chunk) if error.cut else []
-        if not halves:
-            raise
-        answers: list[tuple[Answer, Sequence[Passage]]] = []
-        for half in halves:
-            answers += await _ask_model(services, work, text, source, half, model)
-        return answers
+    candidates = [Candidate(**candidate) for candidate in value["candidates"]]
+    return _Seen(candidates, supplier.get("name", ""), passages=value.get("passages", ()))
 
 
 def located(
@@ -211,6 +294,11 @@ async def _reject_unlocated(services: Services, run: Run, seen: _Seen, findings:
     for answer, quotes in seen.asked:
         if quotes & lost:
             await services.calls.reject(run, answer, "quotes that are not in the document")
+
+
+async def _off_the_loop(size: int, work: Callable[..., T], *given: Any) -> T:
+    """In a thread where the document is large; a small one takes longer to hand over than to do."""
+    return work(*given) if size < SMALL_BYTES else await asyncio.to_thread(work, *given)
 
 
 def _parse(raw: bytes) -> DocumentText:

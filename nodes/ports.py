@@ -6,6 +6,7 @@ Adapters in graph.adapters and graph.runtime satisfy these; scripted fakes ship 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -27,11 +28,13 @@ class Sources(Protocol):
     """Where documents come from."""
 
     async def check(self, source: str) -> int:
-        """How many documents `scan` would find, without reading them; raises as it does."""
+        """How many files `scan` would find, without reading them; raises as it does."""
 
-    async def scan(self, source: str) -> list[SourceDocument]:
+    async def scan(self, source: str, passwords: Mapping[str, str] | None = None) -> list[SourceDocument]:
         """List and hash the files below each path of `source` (one a line), sorted by name.
 
+        Behind each file come those embedded in it, as documents of their own; `passwords` (by document, or "*") open
+        it for that. What is not read is listed all the same, with why.
         Raises SourceError: no such path, nothing in it, nothing of a known kind.
         """
 
@@ -53,6 +56,18 @@ class Artifacts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an asker waits for an answer."""
+
+    until: float | None = None
+    """By the clock of the event loop: what is not there by then is abandoned. None: no limit of the asker's own."""
+    factor: float = 1.0
+    """How many times its usual limit a tool may take for one attempt."""
+    insists: bool = True
+    """A late attempt is repeated at once; False: the asker comes back to it later."""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One question to a tool: reader, clause_rules, model, note_writer."""
 
@@ -70,6 +85,8 @@ class Question:
     """Hash of all that determines the answer; filled in by whoever journals the call, for the other side to see."""
     max_tokens: int = 0
     """Largest answer that the tool may give; with the prompt it bounds the price."""
+    patience: Patience = Patience()
+    """No part of the key: the answer is the same, however long it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +109,8 @@ class ToolAnswer:
     value: Mapping[str, Any]
     """JSON-plain."""
     usage: Usage = Usage()
+    waited: float = 0.0
+    """Seconds that it waited for its turn at the endpoint, before it was asked."""
 
 
 class Tool(Protocol):
@@ -152,8 +171,20 @@ class Ledger(Protocol):
     async def documents(self, run_id: str, start: int, stop: int) -> list[DocumentResult]:
         """Rows of the frozen list with start <= ordinal < stop, in order."""
 
+    async def open_documents(self, run_id: str, start: int, stop: int) -> list[int]:
+        """Ordinals with start <= ordinal < stop of which nothing has become yet, in order."""
+
+    async def slow_documents(self, run_id: str) -> list[int]:
+        """Ordinals of the slow lane, in order: those that were put off, whatever has become of them since."""
+
+    async def put_off(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
+        """Leave documents of which nothing has become yet to the slow lane."""
+
     async def finish_document(self, run_id: str, result: DocumentResult) -> None:
-        """Write what became of a document, with its pages, in one transaction; repeating it changes nothing."""
+        """Write what became of a document, with its pages, in one transaction; repeating it changes nothing.
+
+        One that is deferred belongs to the slow lane from then on.
+        """
 
     async def keep_artifact(self, run_id: str, ref: ArtifactRef) -> None:
         """Give stored bytes a name within the run; the same name again replaces the reference."""
@@ -196,16 +227,33 @@ class Pool(Protocol):
         self,
         run: Run,
         wanted: Sequence[int],
-        following: Sequence[int],
+        following: Callable[[], Awaitable[Sequence[int]]],
         work: Callable[[int], Awaitable[None]],
         on_done: Callable[[int], None],
         stop: Callable[[], bool],
-    ) -> None:
+        *,
+        ahead: int = 0,
+        wait: float | None = None,
+        lane: int = 0,
+    ) -> list[int]:
         """Do `work` for each ordinal of `wanted`; return when all are done or `stop` says so.
 
-        Ordinals of `following` may be begun ahead. The first error that is no DocumentError is raised, after
-        the calls in flight have ended.
+        `following`, asked once a lane by a pool that reads ahead, names what may be begun ahead, all batches on.
+        `ahead`: how many documents more than `concurrency` may be at work, as long as they hold no slot.
+        `wait`: seconds without an end among `wanted`, once all of it is begun, after which those that are left are
+        returned as late. What is done in one `lane` is done anew in another. The first error that is no DocumentError
+        is raised, after the calls in flight have ended.
         """
+
+    def slot(self) -> AbstractAsyncContextManager[None]:
+        """For the document at work: one of `concurrency` places, held while a model is asked about it."""
+
+
+class Pulse(Protocol):
+    """Signs of life of a run, for whoever watches it."""
+
+    def during(self, run: Run, emit: Callable[[Mapping[str, Any]], None]) -> AbstractAsyncContextManager[None]:
+        """While this block runs, write down every few seconds how far the run is, and emit it as an event."""
 
 
 class Playbooks(Protocol):
@@ -225,6 +273,7 @@ class Services:
     ledger: Ledger
     calls: Calls
     pool: Pool
+    pulse: Pulse
     playbooks: Playbooks
     releases: Releases
     rules_sha256: str

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from nodes.domain.batching import batch_range
 from nodes.domain.clauses import RISKS, Finding
-from nodes.domain.entering import Entered, batch_closed
+from nodes.domain.entering import Entered, batch_closed, slow_lane_closed
 from nodes.domain.errors import SourceError
 from nodes.domain.format import count
 from nodes.domain.playbook import Playbook
@@ -23,6 +23,8 @@ from nodes.domain.run import ArtifactRef, DocumentResult, Run
 from nodes.entry import enter
 from nodes.ports import Services
 from state import RunContext, RunState
+
+_RATED = ("documents", "suppliers")
 
 
 async def score(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
@@ -70,15 +72,31 @@ def _require_one(run: Run, documents: Sequence[DocumentResult]) -> None:
 
 
 async def _stored(services: Services, run: Run, given: Entered) -> list[Finding]:
+    """Findings of every batch, then of the slow lane; each document of the run is in one of them."""
     refs = {ref.name: ref.sha256 for ref in await services.ledger.artifacts(run.run_id)}
     findings: list[Finding] = []
+    put_off: set[str] = set()
     for index in range(given.batch_total):
-        name = f"findings_batch_{index + 1}"
-        batch = json.loads(await services.artifacts.get(refs[name])) if name in refs else {"documents": []}
+        documents = await _documents(services, refs.get(f"findings_batch_{index + 1}"))
         wanted = len(batch_range(index, given.batch_size, run.documents_total))
-        batch_closed(given, index, whole=len(batch["documents"]) == wanted)
-        findings += [Finding.from_json(each) for document in batch["documents"] for each in document["findings"]]
+        batch_closed(given, index, whole=len(documents) == wanted)
+        put_off |= {each["document"] for each in documents if each["state"] == "deferred"}
+        findings += _findings(documents)
+    tried: set[str] = set()
+    for index in range(given.slow_index):
+        documents = await _documents(services, refs.get(f"findings_slow_{index + 1}"))
+        tried |= {each["document"] for each in documents}
+        findings += _findings(documents)
+    slow_lane_closed(given, put_off, tried)
     return findings
+
+
+async def _documents(services: Services, sha256: str | None) -> list[dict[str, Any]]:
+    return json.loads(await services.artifacts.get(sha256))["documents"] if sha256 else []
+
+
+def _findings(documents: Sequence[dict[str, Any]]) -> list[Finding]:
+    return [Finding.from_json(each) for document in documents for each in document["findings"]]
 
 
 async def _keep(services: Services, run: Run, name: str, data: bytes) -> str:
@@ -90,7 +108,10 @@ async def _keep(services: Services, run: Run, name: str, data: bytes) -> str:
 
 
 def _bytes(scored: Scored) -> bytes:
-    return json.dumps(asdict(scored), ensure_ascii=True).encode()
+    ratings = {name: {who: asdict(one) for who, one in getattr(scored, name).items()} for name in _RATED}
+    # Piece by piece: as one object it would be the largest thing in memory.
+    findings = ", ".join(json.dumps(finding.to_json()) for finding in scored.findings)
+    return f'{{"findings": [{findings}], {json.dumps(ratings)[1:]}'.encode()
 
 
 def _shown(decision: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from nodes.domain.note_markdown import to_markdown
 from nodes.domain.note_writer import NoteInput, with_dropped, write_note
 from nodes.domain.playbook import Playbook
 from nodes.domain.review import latest
-from nodes.domain.run import ArtifactRef, DocumentResult, Run
+from nodes.domain.run import ArtifactRef, DocumentResult, Run, chain
 from nodes.entry import enter, scored_findings
 from nodes.ports import Services
 from nodes.prompts.questions import note_question
@@ -36,7 +36,8 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
     playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
     scored = await scored_findings(given, run, services)
     decided = latest(await services.ledger.decisions(run.run_id))
-    findings = [_with_decision(Finding.from_json(each), decided) for each in scored["findings"]]
+    listed = scored.pop("findings")[::-1]
+    findings = [_with_decision(Finding.from_json(listed.pop()), decided) for _ in range(len(listed))]
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
     language = run.settings.language or _language(documents)
     try:
@@ -105,7 +106,7 @@ async def _written(
 async def _about(
     services: Services, run: Run, supplier: str, findings: Sequence[Finding], language: str, slots: asyncio.Semaphore
 ) -> list[Sentence]:
-    """What a model says of one supplier; nothing where it gives no usable answer."""
+    """What the first model says of one supplier that can; nothing where none gives a usable answer."""
     shown = [
         {
             "id": finding.finding_id,
@@ -116,11 +117,13 @@ async def _about(
         }
         for finding in findings[:MOST_FINDINGS]
     ]
-    model = run.settings.models.get("summarize", "")
-    question = note_question(shown, model=model, language="French" if language == "fr" else "English")
-    try:
-        async with slots:
-            answer = await services.calls.ask(run, question)
-    except (DocumentError, Transient):
-        return []
-    return [Sentence(one.text, tuple(one.cites), "fact") for one in NoteAnswer.model_validate(answer.value).sentences]
+    for model in chain(run.settings.models, "summarize") or ("",):
+        question = note_question(shown, model=model, language="French" if language == "fr" else "English")
+        try:
+            async with slots:
+                answer = await services.calls.ask(run, question)
+        except (DocumentError, Transient):
+            continue
+        said = NoteAnswer.model_validate(answer.value).sentences
+        return [Sentence(one.text, tuple(one.cites), "fact") for one in said]
+    return []

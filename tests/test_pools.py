@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
@@ -34,13 +35,20 @@ class World:
         self.ended.append(ordinal)
 
 
+def ahead(ordinals: Sequence[int] = ()) -> Callable[[], Awaitable[Sequence[int]]]:
+    async def following() -> Sequence[int]:
+        return ordinals
+
+    return following
+
+
 def nothing(ordinal: int) -> None:
     return None
 
 
 async def test_a_plain_pool_does_its_batch_and_leaves_the_next_alone() -> None:
     world = World()
-    await PlainPool().settle(run_of(3), range(10), range(10, 30), world.work, nothing, lambda: False)
+    await PlainPool().settle(run_of(3), range(10), ahead(range(10, 30)), world.work, nothing, lambda: False)
     assert sorted(world.ended) == list(range(10))
     assert world.most == 3
 
@@ -49,7 +57,7 @@ async def test_read_ahead_keeps_all_slots_busy_while_one_document_is_slow() -> N
     world = World()
     world.slow[0] = 0.5
     pool = ReadAhead()
-    await pool.settle(run_of(4), range(5), range(5, 40), world.work, nothing, lambda: False)
+    await pool.settle(run_of(4), range(5), ahead(range(5, 40)), world.work, nothing, lambda: False)
     assert len(world.ended) > 30
     assert world.most == 4
     await pool.aclose()
@@ -60,7 +68,7 @@ async def test_what_was_read_ahead_is_not_done_again_in_its_batch() -> None:
     pool = ReadAhead()
     for first in range(0, 30, 10):
         await pool.settle(
-            run_of(4), range(first, first + 10), range(first + 10, 30), world.work, nothing, lambda: False
+            run_of(4), range(first, first + 10), ahead(range(first + 10, 30)), world.work, nothing, lambda: False
         )
     assert sorted(world.begun) == list(range(30))
     await pool.aclose()
@@ -69,14 +77,14 @@ async def test_what_was_read_ahead_is_not_done_again_in_its_batch() -> None:
 async def test_a_drain_begins_nothing_new_and_lets_those_in_flight_end() -> None:
     world = World(0.3)
     pool = ReadAhead(grace=5)
-    await pool.settle(run_of(4), range(20), (), world.work, nothing, lambda: len(world.begun) >= 4)
+    await pool.settle(run_of(4), range(20), ahead(), world.work, nothing, lambda: len(world.begun) >= 4)
     assert sorted(world.ended) == sorted(world.begun) == [0, 1, 2, 3]
 
 
 async def test_a_drain_waits_no_longer_than_its_grace() -> None:
     world = World(60)
     pool = ReadAhead(grace=0.1)
-    await asyncio.wait_for(pool.settle(run_of(2), range(5), (), world.work, nothing, lambda: bool(world.begun)), 3)
+    await asyncio.wait_for(pool.settle(run_of(2), range(5), ahead(), world.work, nothing, lambda: bool(world.begun)), 3)
     assert world.ended == []
 
 
@@ -90,7 +98,7 @@ async def test_the_first_error_is_raised_after_those_in_flight_have_ended() -> N
 
     pool = ReadAhead()
     with pytest.raises(RuntimeError, match="broken"):
-        await pool.settle(run_of(3), range(50), (), work, nothing, lambda: False)
+        await pool.settle(run_of(3), range(50), ahead(), work, nothing, lambda: False)
     assert sorted(world.ended) == sorted(world.begun)
     assert len(world.begun) <= 3
 
@@ -98,7 +106,7 @@ async def test_the_first_error_is_raised_after_those_in_flight_have_ended() -> N
 async def test_closing_cancels_what_is_left() -> None:
     world = World(60)
     pool = ReadAhead()
-    settling = asyncio.create_task(pool.settle(run_of(3), range(9), (), world.work, nothing, lambda: False))
+    settling = asyncio.create_task(pool.settle(run_of(3), range(9), ahead(), world.work, nothing, lambda: False))
     await asyncio.sleep(0.05)
     settling.cancel()
     await asyncio.wait([settling])

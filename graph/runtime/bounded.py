@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.runtime.boundaries import boundary
@@ -53,9 +54,9 @@ class BoundedSources:
         with boundary("source.check"):
             return await self.within.check(source)
 
-    async def scan(self, source: str) -> list[SourceDocument]:
+    async def scan(self, source: str, passwords: Mapping[str, str] | None = None) -> list[SourceDocument]:
         with boundary("source.scan"):
-            return await self.within.scan(source)
+            return await self.within.scan(source, passwords)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import select
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -11,6 +13,7 @@ from typing import Any
 
 import psycopg
 from psycopg.rows import DictRow, dict_row
+from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from graph.runtime.boundaries import boundary
@@ -25,15 +28,16 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @cache
-def queries() -> Mapping[str, str]:
+def queries() -> Mapping[str, bytes]:
     """Every query of graph/runtime/sql by its name."""
-    found: dict[str, str] = {}
+    found: dict[str, bytes] = {}
     for file in resources.files("graph.runtime").joinpath("sql").iterdir():
         if file.name.endswith(".sql"):
             for block in re.split(r"^-- name: ", file.read_text("utf-8"), flags=re.M)[1:]:
                 name, _, body = block.partition("\n")
                 assert name.strip() not in found, f"two queries are named {name}"
-                found[name.strip()] = "\n".join(line for line in body.splitlines() if not line.startswith("--")).strip()
+                lines = [line for line in body.splitlines() if not line.startswith("--")]
+                found[name.strip()] = "\n".join(lines).strip().encode()
     return found
 
 
@@ -46,6 +50,14 @@ def storable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [storable(item) for item in value]
     return value
+
+
+def as_jsonb(value: Any) -> Jsonb:
+    """The value as jsonb, storable. It is searched as text, since to walk through it takes longer than to write it."""
+    text = json.dumps(value)
+    if "\\u0000" in text or "\\ud" in text:
+        text = json.dumps(storable(value))
+    return Jsonb(None, dumps=lambda _: text)
 
 
 def open_pool(url: str, owner: str, *, size: int, prepare_threshold: int | None = 5) -> Pool:
@@ -68,8 +80,26 @@ def open_pool(url: str, owner: str, *, size: int, prepare_threshold: int | None 
             "connect_timeout": 10,
             "application_name": "reprise",
         },
-        check=AsyncConnectionPool.check_connection,
+        check=_check,
     )
+
+
+async def _check(connection: psycopg.AsyncConnection[DictRow]) -> None:
+    """Raise when a connection is of no use any more, so that the pool gives out another one.
+
+    The server is asked only when it has said something unasked: that is how a restart and a kill of the connection
+    show. To ask each time would double the statements of a run.
+    """
+    if connection.closed or _has_something_to_say(connection.pgconn.socket):
+        await AsyncConnectionPool.check_connection(connection)
+
+
+def _has_something_to_say(socket: int) -> bool:
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    poll.register(socket, select.POLLIN | select.POLLERR | select.POLLHUP)
+    return bool(poll.poll(0))
 
 
 class Database:
@@ -98,7 +128,7 @@ class Database:
         try:
             with boundary(f"sql.{query}"):
                 async with self.pool.connection() as connection:
-                    cursor = await connection.execute(queries()[query].encode(), values)
+                    cursor = await connection.execute(queries()[query], values)
                     return (await cursor.fetchall() if cursor.description else []), cursor.rowcount
         except psycopg.Error as error:
             raise translated(error) from error

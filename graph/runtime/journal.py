@@ -6,23 +6,26 @@ import asyncio
 import hashlib
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, Protocol
 
-from graph.runtime.budget import Budget
+from graph.runtime.budget import Budget, Reservation
 from graph.runtime.pricing import Prices
 from nodes.domain.errors import AnswerInvalid, EndpointRefused, LimitReached, MissingPart, RepriseError, Transient
 from nodes.domain.run import Run
-from nodes.ports import Answer, Question, Tool, Usage
+from nodes.ports import Answer, Patience, Question, Tool, ToolAnswer, Usage
 
 INVALID_ATTEMPTS = 2
 """A second try shows the model what was wrong with its first answer."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds between attempts: doubled each time, jittered, unless the endpoint names a time."""
+
+LATE = ("request_timeout", "document_timeout", "run_deadline", "parsing_timeout")
+"""Words of calls that were abandoned: each names the limit that was passed."""
 
 Spent = tuple[Usage | None, Decimal | None, str | None]
 
@@ -50,7 +53,9 @@ class Journal(Protocol):
 
     async def attempt(self, run: Run, question: Question, key: str, number: int, worst_usd: Decimal | None) -> int: ...
 
-    async def complete(self, run: Run, key: str, call_id: int, value: Mapping[str, Any], spent: Spent) -> None: ...
+    async def complete(
+        self, run: Run, key: str, call_id: int, value: Mapping[str, Any], spent: Spent, waited: float = 0.0
+    ) -> None: ...
 
     async def fail(self, call_id: int, state: str, word: str, error: str, spent: Spent) -> None: ...
 
@@ -73,7 +78,7 @@ class JournalledCalls:
     """The `Calls` port."""
 
     def __init__(self, journal: Journal, tools: Mapping[str, Tool], prices: Prices, budget: Budget) -> None:
-        self._journal = journal
+        self.journal = journal
         self._tools = tools
         self._prices = prices
         self._budget = budget
@@ -89,26 +94,40 @@ class JournalledCalls:
         pause = 0.02
         while True:
             # Reserved before the claim, so that a call that the budget forbids leaves no trace.
-            async with self._budget.reserved(run, worst, self._journal.spent) as reservation:
-                owned = await self._journal.claim(run, question, key, worst)
+            async with self._budget.reserved(run, worst, self.journal.spent) as reservation:
+                owned = await self._claim(run, question, key, worst)
                 if isinstance(owned, Claimed):
-                    value = await self._ask(run, tool, question, key, owned.call_id, worst, reservation.settle)
-                    return Answer(key, value, reused=False)
+                    attempts = _Attempts(self, run, tool, question, key, worst, reservation, owned.call_id)
+                    return Answer(key, await attempts.until_usable(), reused=False)
             if isinstance(owned, Stored):
-                await self._journal.reused(run, question, key, owned.usd)
+                await self.journal.reused(run, question, key, owned.usd)
                 return Answer(key, owned.value, reused=True)
             await asyncio.sleep(pause)
+            self.require_time(run, question)
             pause = min(1.0, pause * 1.5)
+
+    async def _claim(self, run: Run, question: Question, key: str, worst: Decimal | None) -> Claimed | Stored | None:
+        """As the journal's; a cancel leaves no claim behind, for which the next one to ask would wait for ever."""
+        claiming = asyncio.ensure_future(self.journal.claim(run, question, key, worst))
+        try:
+            return await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            with suppress(Exception):
+                if isinstance(owned := await claiming, Claimed):
+                    nothing: Spent = (None, Decimal(0), "reported")
+                    await self.journal.fail(owned.call_id, "abandoned", "cancelled", "left before it asked", nothing)
+                    await self.journal.unclaim(run, key)
+            raise
 
     async def reject(self, run: Run, answer: Answer, reason: str) -> None:
         """See `nodes.ports.Calls`."""
-        await self._journal.reject(run, answer.call_key, reason)
+        await self.journal.reject(run, answer.call_key, reason)
 
     def _worst(self, tool: Tool, question: Question) -> Decimal | None:
         usage = tool.worst_usage(question)
         return Decimal(0) if usage is None else self._prices.price(question.model, usage)[0]
 
-    def _spent(self, tool: Tool, question: Question, usage: Usage | None) -> Spent:
+    def spent(self, tool: Tool, question: Question, usage: Usage | None) -> Spent:
         if tool.worst_usage(question) is None:
             return None, Decimal(0), "reported"
         if usage is None:
@@ -116,89 +135,136 @@ class JournalledCalls:
         usd, basis = self._prices.price(question.model, usage)
         return usage, usd, basis
 
-    async def _ask(
-        self,
-        run: Run,
-        tool: Tool,
-        question: Question,
-        key: str,
-        call_id: int,
-        worst: Decimal | None,
-        settle: Callable[[Decimal], None],
-    ) -> Mapping[str, Any]:
-        """Attempts until one is usable; the claim is given back when none is."""
-        number, invalid, feedback = 1, 0, ""
+    def left(self, run: Run, question: Question) -> tuple[float | None, str]:
+        """Seconds that an answer may still take, and the word for their end; None without a limit."""
+        left, word = self._budget.left(run), "run_deadline"
+        if question.patience.until is not None:
+            mine = question.patience.until - asyncio.get_running_loop().time()
+            if left is None or mine < left:
+                left, word = mine, "document_timeout"
+        return left, word
+
+    def require_time(self, run: Run, question: Question, wait: float = 0.0) -> None:
+        """Raise Transient, with the word for it, unless there is time left after so many seconds."""
+        left, word = self.left(run, question)
+        if left is not None and left <= wait:
+            raise _late(question, word)
+
+
+@dataclass
+class _Attempts:
+    """The attempts of one question that is owned; the claim is given back when none of them is usable."""
+
+    calls: JournalledCalls
+    run: Run
+    tool: Tool
+    question: Question
+    key: str
+    worst: Decimal | None
+    reservation: Reservation
+    call_id: int
+    open: bool = True
+    """The row of the present attempt has no outcome yet."""
+
+    async def until_usable(self) -> Mapping[str, Any]:
+        """Ask until an answer is usable. Raises what `Calls.ask` raises."""
+        journal = self.calls.journal
         try:
-            while True:
-                try:
-                    answer = await tool.answer(question, feedback)
-                except (Transient, AnswerInvalid) as error:
-                    await self._failed(tool, question, call_id, error, worst, settle)
-                    invalid += isinstance(error, AnswerInvalid)
-                    if _give_up(error, number, tool.attempts, invalid):
-                        raise (_stops_the_run(error) or error) from error.__cause__
-                    feedback = str(error) if isinstance(error, AnswerInvalid) else feedback
-                    await asyncio.sleep(_pause(error, number))
-                    number += 1
-                    call_id = await self._journal.attempt(run, question, key, number, worst)
-                    continue
-                spent = self._spent(tool, question, answer.usage)
-                await self._journal.complete(run, key, call_id, answer.value, spent)
-                settle(spent[1] or Decimal(0))
-                return answer.value
+            answer = await self._asked()
+            spent = self.calls.spent(self.tool, self.question, answer.usage)
+            await journal.complete(self.run, self.key, self.call_id, answer.value, spent, answer.waited)
+            self.reservation.settle(spent[1] or Decimal(0))
+            return answer.value
         except asyncio.CancelledError:
-            await asyncio.shield(self._abandon(run, key, call_id, worst))
+            await asyncio.shield(self._abandon())
             raise
         except RepriseError as error:
-            if not isinstance(error, Transient | AnswerInvalid):
-                with suppress(RepriseError):
-                    await self._journal.fail(
-                        call_id, "failed", type(error).__name__, str(error), (None, Decimal(0), "reported")
-                    )
             with suppress(RepriseError):
-                await self._journal.unclaim(run, key)
+                if self.open:
+                    word = getattr(error, "word", "") or type(error).__name__
+                    state = "abandoned" if word in LATE else "failed"
+                    await journal.fail(self.call_id, state, word, str(error), (None, Decimal(0), "reported"))
+            with suppress(RepriseError):
+                await journal.unclaim(self.run, self.key)
             raise
 
-    async def _failed(
-        self,
-        tool: Tool,
-        question: Question,
-        call_id: int,
-        error: Transient | AnswerInvalid,
-        worst: Decimal | None,
-        settle: Callable[[Decimal], None],
-    ) -> None:
+    async def _asked(self) -> ToolAnswer:
+        number, invalid, feedback = 1, 0, ""
+        while True:
+            try:
+                return await self._once(feedback)
+            except (Transient, AnswerInvalid) as error:
+                await self._failed(error)
+                invalid += isinstance(error, AnswerInvalid)
+                if _give_up(error, number, self.tool.attempts, invalid, self.question.patience):
+                    raise (_stops_the_run(error) or error) from error.__cause__
+                feedback = str(error) if isinstance(error, AnswerInvalid) else feedback
+                pause = _pause(error, number)
+            self.calls.require_time(self.run, self.question, pause)
+            await asyncio.sleep(pause)
+            self.reservation.renew()
+            number += 1
+            journal = self.calls.journal
+            self.call_id = await journal.attempt(self.run, self.question, self.key, number, self.worst)
+            self.open = True
+
+    async def _once(self, feedback: str) -> ToolAnswer:
+        """One attempt, for no longer than there is time."""
+        left, word = self.calls.left(self.run, self.question)
+        try:
+            async with asyncio.timeout(left) as limit:
+                return await self.tool.answer(self.question, feedback)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise _late(self.question, word) from None
+
+    async def _failed(self, error: Transient | AnswerInvalid) -> None:
         """A failed call is part of the cost: as reported, at its worst when unknown, else nothing."""
         if error.usage is not None:
-            spent = self._spent(tool, question, error.usage)
+            spent = self.calls.spent(self.tool, self.question, error.usage)
         elif isinstance(error, Transient) and error.unknown:
-            spent = (None, worst, "unknown" if worst is None else "estimated")
+            spent = (None, self.worst, "unknown" if self.worst is None else "estimated")
         else:
             spent = (None, Decimal(0), "reported")
         word = error.word if isinstance(error, Transient) else ("answer_cut" if error.cut else "answer_invalid")
-        state = "abandoned" if word == "request_timeout" else "failed"
-        await self._journal.fail(call_id, state, word, str(error), spent)
-        settle(spent[1] or Decimal(0))
+        state = "abandoned" if word in LATE else "failed"
+        await self.calls.journal.fail(self.call_id, state, word, str(error), spent)
+        self.open = False
+        self.reservation.settle(spent[1] or Decimal(0))
 
-    async def _abandon(self, run: Run, key: str, call_id: int, worst: Decimal | None) -> None:
+    async def _abandon(self) -> None:
         with suppress(RepriseError):
-            basis: Literal["unknown", "estimated"] = "unknown" if worst is None else "estimated"
-            spent = (None, worst, basis)
-            await self._journal.fail(call_id, "abandoned", "cancelled", "left before an answer came", spent)
-            await self._journal.unclaim(run, key)
+            if self.open:
+                basis: Literal["unknown", "estimated"] = "unknown" if self.worst is None else "estimated"
+                spent = (None, self.worst, basis)
+                await self.calls.journal.fail(
+                    self.call_id, "abandoned", "cancelled", "left before an answer came", spent
+                )
+            await self.calls.journal.unclaim(self.run, self.key)
 
 
-def _give_up(error: RepriseError, number: int, attempts: int, invalid: int) -> bool:
+def _late(question: Question, word: str) -> Transient:
+    what = question.document or f"the step {question.step}"
+    why = "the deadline of the run came" if word == "run_deadline" else "its time was over"
+    return Transient(f"The work on {what} was left: {why}.", word=word, unknown=True)
+
+
+def _give_up(error: RepriseError, number: int, attempts: int, invalid: int, patience: Patience) -> bool:
     if isinstance(error, AnswerInvalid):
         # A cut answer is cut again; the caller asks about less instead.
         return error.cut or invalid >= INVALID_ATTEMPTS
-    return number >= attempts or isinstance(error, LimitReached)
+    word = error.word if isinstance(error, Transient) else ""
+    late = word in ("document_timeout", "run_deadline") or (word == "request_timeout" and not patience.insists)
+    return late or number >= attempts
 
 
-def _stops_the_run(error: RepriseError) -> EndpointRefused | None:
-    """Nobody listens at the endpoint: no document can be done, so none is to be marked as failed."""
+def _stops_the_run(error: RepriseError) -> RepriseError | None:
+    """What concerns every document: none is to be marked as failed for it."""
     if isinstance(error, Transient) and error.word == "connection" and not error.unknown:
-        return EndpointRefused(str(error))
+        return EndpointRefused(str(error))  # nobody listens there
+    if isinstance(error, Transient) and error.word == "run_deadline":
+        return LimitReached("deadline", "The deadline of this run is reached.")
     return None
 
 

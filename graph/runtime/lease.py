@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from graph.runtime.database import Database
+from graph.runtime.tasks import ended
 from nodes.domain.errors import DatabaseUnreachable, LeaseLost, ThreadBusy
 
 OWNER = str(uuid.uuid4())
@@ -47,6 +48,11 @@ def alive(pid: int, started: float) -> bool:
         return False
 
 
+def _this_process() -> tuple[int, float, str]:
+    me = psutil.Process()
+    return me.pid, me.create_time(), host_key()
+
+
 class Lease:
     """Held from `take` to `release`; `lost` is set as soon as it is known that another owner has it."""
 
@@ -63,27 +69,27 @@ class Lease:
         Raises ThreadBusy with holder and time.
         """
         dead_owner = ""
+        pid, started, here = await asyncio.to_thread(_this_process)  # it reads files
         for _ in range(2):
-            me = psutil.Process()
             taken = await self._database.row(
                 "take",
                 thread_id=self.thread_id,
                 owner=OWNER,
                 host=socket.gethostname(),
-                host_key=host_key(),
-                pid=me.pid,
-                pid_started=me.create_time(),
+                host_key=here,
+                pid=pid,
+                pid_started=started,
                 ttl=self._ttl,
                 dead_owner=dead_owner,
             )
             if taken:
-                await self._database.execute("settle_lost", thread_id=self.thread_id, owner=OWNER)
-                await self._database.execute("drop_claims", thread_id=self.thread_id, owner=OWNER)
+                await self._database.execute("settle_lost", thread_id=self.thread_id)
+                await self._database.execute("drop_claims", thread_id=self.thread_id)
                 return
             holder = await self._database.row("holder", thread_id=self.thread_id)
             if holder is None or not holder["live"]:
                 continue
-            if holder["host_key"] != host_key() or alive(holder["pid"], holder["pid_started"]):
+            if holder["host_key"] != here or await asyncio.to_thread(alive, holder["pid"], holder["pid_started"]):
                 raise ThreadBusy(busy(self.thread_id, holder["host"], holder["pid"], holder["taken_at"]))
             dead_owner = holder["owner"]
         raise ThreadBusy(f"Another process has just taken thread {self.thread_id}; look with: python run.py status")
@@ -95,9 +101,7 @@ class Lease:
     async def release(self) -> None:
         """Give the lease back; a lease that was lost is left to its new owner."""
         if self._beat is not None:
-            self._beat.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._beat
+            await ended([self._beat])
         await self._database.execute("release", thread_id=self.thread_id, owner=OWNER)
 
     async def check(self) -> None:

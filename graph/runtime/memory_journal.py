@@ -57,7 +57,9 @@ class MemoryJournal:
         self.calls.append(Call(run.run_id, key, question.tool, question.document, question.model, number))
         return len(self.calls) - 1
 
-    async def complete(self, run: Run, key: str, call_id: int, value: Mapping[str, Any], spent: Spent) -> None:
+    async def complete(
+        self, run: Run, key: str, call_id: int, value: Mapping[str, Any], spent: Spent, waited: float = 0.0
+    ) -> None:
         self.calls[call_id].state, self.calls[call_id].spent = "completed", spent
         self._answers[run.matter, key] = _Answer("completed", run.run_id, call_id, value)
 

@@ -49,8 +49,21 @@ class MemoryLedger:
     async def documents(self, run_id: str, start: int, stop: int) -> list[DocumentResult]:
         return self.rows[run_id][start:stop]
 
+    async def open_documents(self, run_id: str, start: int, stop: int) -> list[int]:
+        return [row.ordinal for row in self.rows[run_id][start:stop] if row.state == "pending"]
+
+    async def slow_documents(self, run_id: str) -> list[int]:
+        return [row.ordinal for row in self.rows[run_id] if row.slow]
+
+    async def put_off(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
+        rows = self.rows[run_id]
+        for ordinal in ordinals:
+            if rows[ordinal].state == "pending":
+                rows[ordinal] = replace(rows[ordinal], state="deferred", slow=True, reason=reason)
+
     async def finish_document(self, run_id: str, result: DocumentResult) -> None:
-        self.rows[run_id][result.ordinal] = result
+        slow = self.rows[run_id][result.ordinal].slow or result.state == "deferred"
+        self.rows[run_id][result.ordinal] = replace(result, slow=slow)
 
     async def keep_artifact(self, run_id: str, ref: ArtifactRef) -> None:
         self.named.setdefault(run_id, {})[ref.name] = ref

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from psycopg.types.json import Jsonb
-
-from graph.runtime.database import Database, storable
+from graph.runtime.database import Database, as_jsonb, storable
 from graph.runtime.journal import Claimed, Spent, Stored
 from graph.runtime.lease import OWNER
 from nodes.domain.run import Run
@@ -48,14 +46,17 @@ class PostgresJournal:
         assert row is not None
         return int(row["call_id"])
 
-    async def complete(self, run: Run, key: str, call_id: int, value: Mapping[str, Any], spent: Spent) -> None:
+    async def complete(
+        self, run: Run, key: str, call_id: int, value: Mapping[str, Any], spent: Spent, waited: float = 0.0
+    ) -> None:
         await self._database.execute(
             "complete",
             call_id=call_id,
             matter=run.matter,
             call_key=key,
             owner=OWNER,
-            value=Jsonb(storable(value)),
+            value=as_jsonb(value),
+            waited_ms=round(1000 * waited),
             **_spent(spent),
         )
 
@@ -92,7 +93,7 @@ def _call(run: Run, question: Question, key: str) -> dict[str, Any]:
         "document": storable(question.document),
         "document_sha256": question.document_sha256,
         "model": question.model,
-        "parameters": Jsonb(storable(question.key)),
+        "parameters": as_jsonb(question.key),
         "owner": OWNER,
     }
 

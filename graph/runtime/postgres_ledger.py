@@ -61,6 +61,16 @@ class PostgresLedger:
             for row in rows
         ]
 
+    async def open_documents(self, run_id: str, start: int, stop: int) -> list[int]:
+        rows = await self._database.rows("open_documents", run_id=run_id, start=start, stop=stop)
+        return [int(row["ordinal"]) for row in rows]
+
+    async def slow_documents(self, run_id: str) -> list[int]:
+        return [int(row["ordinal"]) for row in await self._database.rows("slow_documents", run_id=run_id)]
+
+    async def put_off(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
+        await self._database.execute("put_off", run_id=run_id, ordinals=list(ordinals), reason=reason)
+
     async def finish_document(self, run_id: str, result: DocumentResult) -> None:
         await self._database.execute(
             "finish_document",

@@ -75,6 +75,29 @@ class Prices:
 
 
 def _published(model: str, usage: Usage) -> Decimal | None:
+    rate = _flat(model)
+    return rate.price(usage) if rate else _calculated(model, usage)
+
+
+@lru_cache(maxsize=256)
+def _flat(model: str) -> Rate | None:
+    """The published price as a rate; None where it depends on how long a prompt is, or is not known.
+
+    To look it up takes longer than all else about the price of a call.
+    """
+
+    def million(usage: Usage) -> Decimal | None:
+        return _calculated(model, usage)
+
+    whole = [million(Usage(10**6, 0, 0)), million(Usage(10**6, 10**6, 0)), million(Usage(0, 0, 10**6))]
+    small = [million(Usage(10**3, 0, 0)), million(Usage(10**3, 10**3, 0)), million(Usage(0, 0, 10**3))]
+    if any(one is None or other is None or one != 1000 * other for one, other in zip(whole, small, strict=True)):
+        return None
+    fresh, cached, out = (Decimal(amount or 0) for amount in whole)
+    return Rate(fresh, cached, out)
+
+
+def _calculated(model: str, usage: Usage) -> Decimal | None:
     counts = Counts(
         input_tokens=usage.tokens_in,
         cache_read_tokens=min(usage.tokens_cached, usage.tokens_in),

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -24,13 +24,26 @@ Detailed = Annotated[
 ]
 Model = Annotated[
     list[str] | None,
-    typer.Option("--model", metavar="STEP=NAME", help="Model of a step, as extract=NAME. Repeatable."),
+    typer.Option(
+        "--model",
+        metavar="STEP=NAME",
+        help="Model of a step, as extract=NAME or extract=NAME,NEXT where the first fails. Repeatable.",
+    ),
 ]
 Budget = Annotated[
     str | None, typer.Option("--budget-usd", metavar="USD", help="Pause before the spend would pass this.")
 ]
 Deadline = Annotated[
     str | None, typer.Option("--deadline", metavar="TIME", help="Pause after this much work: 90s, 30m, 8h.")
+]
+DocumentTime = Annotated[
+    str | None, typer.Option("--document-time", metavar="TIME", help="Put a document off that takes longer (10m).")
+]
+BatchWait = Annotated[
+    str | None, typer.Option("--batch-wait", metavar="TIME", help="Wait so long for the last of a batch (60s).")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what it would take; reads the documents, asks no model, costs nothing.")
 ]
 Passwords = Annotated[
     Path | None,
@@ -47,6 +60,24 @@ Reviewer = Annotated[
     str, typer.Option("--reviewer", metavar="NAME", help="Who decides. Left out: the user of this machine.")
 ]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for --accept-all.")]
+
+Source = Annotated[list[str], typer.Argument(metavar="SOURCE", help="Folders or files with the documents.")]
+ThreadName = Annotated[str | None, typer.Option("--thread", metavar="NAME", help="What to call the run.")]
+Job = Annotated[str, typer.Option("--job", metavar="ID", help="Groups the runs of one data room.")]
+Matter = Annotated[str, typer.Option("--matter", metavar="ID", help="Wall: answers are reused inside one matter only.")]
+Playbook = Annotated[str, typer.Option("--playbook", metavar="NAME|FILE", help="What to look for and how it counts.")]
+Engine = Annotated[str, typer.Option("--engine", help="local or openai; nothing leaves the machine with local.")]
+BatchSize = Annotated[
+    int | None, typer.Option("--batch-size", metavar="N", help="Documents between two checkpoints (10).")
+]
+Concurrency = Annotated[int | None, typer.Option("--concurrency", metavar="N", help="Documents in flight at once (8).")]
+Review = Annotated[
+    Literal["auto", "always", "never"] | None, typer.Option("--review", help="Whether to stop for a person.")
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Reuse no answer of earlier runs.")]
+Language = Annotated[
+    Literal["en", "fr"] | None, typer.Option("--lang", help="Language of all documents; else told from each.")
+]
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+", re.ASCII)

@@ -169,13 +169,26 @@ def history(
     return _list(lambda reprise: reprise.history(thread, limit), "show_history", as_json)
 
 
-def cost(thread: given.Thread, as_json: given.Json = False) -> int:
-    """Say what a run has cost, by step, tool and model, and what it did not pay again."""
+def cost(
+    thread: given.Thread,
+    models: Annotated[
+        bool, typer.Option("--models", help="With latency, success rate and calls a second of each model.")
+    ] = False,
+    as_json: given.Json = False,
+) -> int:
+    """Say what a run has cost, by step, model and document, what it did not pay again, and what was estimated."""
 
-    async def one(reprise: Reprise) -> dict[str, Any]:
-        return await reprise.support.cost(await reprise.find(thread))
+    async def work(reprise: Reprise) -> int:
+        found = await reprise.support.cost(await reprise.find(thread))
+        if as_json:
+            emit(found)
+        else:
+            from graph.surfaces.terminal_money import show_cost
 
-    return _one(one, "show_cost", as_json)
+            show_cost(found, models)
+        return 0
+
+    return with_reprise(work)
 
 
 def coverage(thread: given.Thread, as_json: given.Json = False) -> int:

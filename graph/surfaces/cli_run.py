@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from graph.surfaces import arguments as given
 from graph.surfaces.ends import code_of
@@ -19,35 +17,24 @@ if TYPE_CHECKING:
 
 
 def start(
-    source: Annotated[list[str], typer.Argument(metavar="SOURCE", help="Folders or files with the documents.")],
-    thread: Annotated[str | None, typer.Option("--thread", metavar="NAME", help="What to call the run.")] = None,
-    job: Annotated[str, typer.Option("--job", metavar="ID", help="Groups the runs of one data room.")] = "",
-    matter: Annotated[
-        str, typer.Option("--matter", metavar="ID", help="Wall: answers are reused inside one matter only.")
-    ] = "default",
-    playbook: Annotated[
-        str, typer.Option("--playbook", metavar="NAME|FILE", help="What to look for and how it counts.")
-    ] = "due-diligence",
-    engine: Annotated[str, typer.Option("--engine", help="local or openai; nothing leaves the machine with local.")] = (
-        "local"
-    ),
+    source: given.Source,
+    thread: given.ThreadName = None,
+    job: given.Job = "",
+    matter: given.Matter = "default",
+    playbook: given.Playbook = "due-diligence",
+    engine: given.Engine = "local",
     model: given.Model = None,
-    batch_size: Annotated[
-        int | None, typer.Option("--batch-size", metavar="N", help="Documents between two checkpoints (10).")
-    ] = None,
-    concurrency: Annotated[
-        int | None, typer.Option("--concurrency", metavar="N", help="Documents in flight at once (8).")
-    ] = None,
+    batch_size: given.BatchSize = None,
+    concurrency: given.Concurrency = None,
     budget_usd: given.Budget = None,
     deadline: given.Deadline = None,
-    review: Annotated[
-        Literal["auto", "always", "never"] | None, typer.Option("--review", help="Whether to stop for a person.")
-    ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Reuse no answer of earlier runs.")] = False,
+    document_time: given.DocumentTime = None,
+    batch_wait: given.BatchWait = None,
+    review: given.Review = None,
+    fresh: given.Fresh = False,
     passwords: given.Passwords = None,
-    lang: Annotated[
-        Literal["en", "fr"] | None, typer.Option("--lang", help="Language of all documents; else told from each.")
-    ] = None,
+    lang: given.Language = None,
+    dry_run: given.DryRun = False,
     detailed: given.Detailed = False,
     as_json: given.Json = False,
 ) -> int:
@@ -58,12 +45,18 @@ def start(
         "concurrency": concurrency,
         "budget_usd": budget_usd,
         "deadline_seconds": given.seconds(deadline),
+        "document_seconds": given.seconds(document_time, "--document-time"),
+        "batch_wait_seconds": given.seconds(batch_wait, "--batch-wait"),
         "review": review,
         "fresh": fresh or None,
         "language": lang,
     }
     named: dict[str, Any] = {"thread": thread, "job": job, "matter": matter, "playbook": playbook, "engine": engine}
     words = given.passwords(passwords)
+
+    if dry_run:
+        inputs = {"matter": matter, "playbook": playbook, "engine": engine, "passwords": words}
+        return with_reprise(lambda reprise: _estimate(reprise, source, {**inputs, **options}, as_json))
 
     async def work(reprise: Reprise) -> int:
         async def begin(progress: Progress) -> RunView:
@@ -72,6 +65,17 @@ def start(
         return await drive(reprise, thread or "", begin, as_json=as_json, detailed=detailed)
 
     return with_reprise(work)
+
+
+async def _estimate(reprise: Reprise, source: list[str], inputs: dict[str, Any], as_json: bool) -> int:
+    estimate = await reprise.estimate(*source, **inputs)
+    if as_json:
+        emit(estimate)
+    else:
+        from graph.surfaces.terminal_money import show_estimate
+
+        show_estimate(estimate)
+    return 0
 
 
 def resume(

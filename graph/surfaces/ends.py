@@ -44,7 +44,8 @@ def end_of(error: BaseException) -> int:
         error = known[0] if known else _leaves(error)[0]
     error = _translated(error)
     code = _said(error) if isinstance(error, RepriseError) else _fault(error)
-    for hint in hints if not isinstance(error, LeaseLost) else []:
+    # Their own sentences say what to do; to resume as it is would only say them again.
+    for hint in hints if not isinstance(error, LeaseLost | UserError) else []:
         say(hint)
     return code
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import sys
@@ -40,10 +42,19 @@ def _console(stderr: bool) -> Console:
     return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
+def write_anything() -> None:
+    """From here on a character that the terminal's encoding lacks is spelled out; it ends nothing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def say(text: str) -> None:
     """One line to people, on stderr, without any terminal control that a document smuggled in."""
-    sys.stderr.write(clean(text) + "\n")
-    sys.stderr.flush()
+    # A run is not ended by the loss of who reads its progress: start … 2>&1 | head
+    with contextlib.suppress(BrokenPipeError):
+        sys.stderr.write(clean(text) + "\n")
+        sys.stderr.flush()
 
 
 def emit(data: Mapping[str, Any]) -> None:

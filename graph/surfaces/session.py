@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,11 @@ def with_reprise(work: Callable[[Reprise], Awaitable[int]]) -> int:
         async with Reprise.open() as reprise:
             return await work(reprise)
 
-    return asyncio.run(opened())
+    try:
+        return asyncio.run(opened())
+    except KeyboardInterrupt:  # typer would end without a word
+        say("Stopped.")
+        return BY_SIGNAL + signal.SIGINT
 
 
 async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, detailed: bool) -> int:

@@ -14,7 +14,7 @@ from rich.text import Text
 from graph.surfaces.output import console
 from graph.surfaces.terminal import STATUS_STYLES, WIDE, counts_line, cut, fact, label, plain_table, tail
 from nodes.domain.coverage import ranges
-from nodes.domain.format import count, duration, money, number, one_line, when
+from nodes.domain.format import duration, money, one_line, when
 from nodes.domain.review import Decision
 
 STATE_STYLES = {"completed": "green", "reused": "dim", "failed": "red", "lost_answer": "yellow", "abandoned": "yellow"}
@@ -129,20 +129,6 @@ def show_resumes(rows: Sequence[Mapping[str, Any]]) -> None:
     for row in rows:
         if row["error"]:
             console().print(Text(f"{when(row['started_at'])}: {one_line(row['error'], 400)}", style="dim"))
-
-
-def show_cost(cost: Mapping[str, Any]) -> None:
-    table = plain_table("step", "tool", "model", "calls", "reused", "lost", "tokens in", "tokens out", "cost")
-    for row in cost["by_model"]:
-        numbers = [number(int(row[key])) for key in ("calls", "reused", "lost", "tokens_in", "tokens_out")]
-        basis: Any = "estimated" if row["estimated"] else "reported"
-        usd = money(Decimal(row["usd"]), basis=basis, unpriced=row["unpriced"])
-        table.add_row(row["step"], row["tool"], one_line(row["model"], 30), *numbers, usd)
-    console().print(table)
-    total = money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"])
-    limit = f" of {money(Decimal(cost['budget_usd']))}" if cost["budget_usd"] is not None else ""
-    saved = f"; {money(Decimal(str(cost['avoided_usd'])))} not paid again" if cost["avoided_usd"] else ""
-    console().print(Text(f"spent {total}{limit} in {count(cost['calls'], 'call')}{saved}", style="bold"))
 
 
 def show_coverage(coverage: Mapping[str, Any]) -> None:

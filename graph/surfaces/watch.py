@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graph.surfaces.output import messages, say
-from nodes.domain.format import count, money, number, one_line
+from nodes.domain.format import count, duration, money, number, one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from graph.views import RunView
 
 LOOK_SECONDS = 1.0
+
+SILENT_SECONDS = 15.0
+"""A driver that wrote no heartbeat for so long is stuck or frozen, though its lease still holds."""
 
 
 async def watch_run(reprise: Reprise, view: RunView) -> RunView:
@@ -27,32 +31,39 @@ async def watch_run(reprise: Reprise, view: RunView) -> RunView:
     task = bar.add_task("", total=None, about="")
     with bar:
         while True:
-            documents = view.documents
-            bar.update(
-                task,
-                total=documents["total"] or None,
-                completed=documents["done"] + documents["failed"] + documents["skipped"],
-                about=_about(view),
-            )
+            progress = await reprise.support.progress(view.thread_id)
+            documents = progress["documents"]
+            about = " · ".join(about_progress(view, progress))
+            bar.update(task, total=documents["total"] or None, completed=documents["settled"], about=about)
             if view.status != "running":
-                return view
+                break
             await asyncio.sleep(LOOK_SECONDS)
             view = await reprise.status(view.thread_id)
+    _say_if_left(view)
+    return view
 
 
 async def _lines(reprise: Reprise, view: RunView) -> RunView:
-    said = ""
+    said: tuple[Any, ...] = ()
     while True:
-        documents = view.documents
-        done = documents["done"] + documents["failed"] + documents["skipped"]
-        line = f"  {view.step:<13} {done} of {documents['total']} documents  {_about(view)}"
-        if line != said:
-            say(line)
-            said = line
+        progress = await reprise.support.progress(view.thread_id)
+        documents = progress["documents"]
+        now = (view.step, documents["settled"], documents["deferred"], progress["pages"]["total"])
+        if now != said:
+            about = " · ".join(about_progress(view, progress))
+            say(f"  {view.step:<13} {documents['settled']} of {documents['total']} documents  {about}")
+            said = now
         if view.status != "running":
+            _say_if_left(view)
             return view
         await asyncio.sleep(LOOK_SECONDS)
         view = await reprise.status(view.thread_id)
+
+
+def _say_if_left(view: RunView) -> None:
+    """A run whose process went away ends its watch as well, and that is no end of the run."""
+    if view.status == "interrupted":
+        say(f"Nobody drives {one_line(view.name or view.thread_id, 80)} any more; what is done is not done again.")
 
 
 def _bar(view: RunView) -> Progress:
@@ -72,12 +83,29 @@ def _bar(view: RunView) -> Progress:
     )
 
 
-def _about(view: RunView) -> str:
-    """Pages, failures, money: what changes while a run goes on."""
-    parts = [count(view.pages["total"], "page")]
+def about_progress(view: RunView, progress: Mapping[str, Any]) -> list[str]:
+    """What changes while a run goes on: pages, rate, time left, failures, money, and what it waits for."""
+    documents, oldest, silent = progress["documents"], progress["oldest_call"], progress["silent_seconds"]
+    parts = [count(progress["pages"]["total"], "page")]
+    if documents["a_minute"]:
+        parts.append(f"{documents['a_minute']:.0f} documents a minute")
+    if progress["eta_seconds"] and view.step == "extract":
+        parts.append(f"{duration(progress['eta_seconds'])} left")
     if view.documents["failed"]:
         parts.append(f"{number(view.documents['failed'])} failed")
+    if documents["deferred"]:
+        parts.append(f"{number(documents['deferred'])} put off")
     cost = view.cost
-    if cost["usd"] or cost["calls_unpriced"]:
-        parts.append(money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"]))
-    return " · ".join(parts)
+    if cost["usd"] or cost["calls_unpriced"] or progress["budget_usd"] is not None:
+        spent = money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"])
+        limit = "" if progress["budget_usd"] is None else f" of {money(Decimal(str(progress['budget_usd'])))}"
+        parts.append(spent + limit)
+    if oldest:
+        who = one_line(oldest["model"] or oldest["tool"], 30)
+        what = one_line(oldest["document"].rpartition("/")[2], 40)
+        parts.append(
+            f"{progress['in_flight']} in flight, the oldest {duration(oldest['seconds'])} ({who} {what})".rstrip()
+        )
+    if view.step == "extract" and view.status == "running" and silent is not None and silent > SILENT_SECONDS:
+        parts.append(f"no sign of life for {duration(silent)}")
+    return parts

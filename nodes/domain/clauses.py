@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Alignment = Literal["exact", "normalized", "fuzzy", "not_found"]
@@ -87,7 +87,8 @@ class Finding:
     """{verdict, reviewer, reason, at, packet} once decided."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return {**plain, "boxes": [{name: getattr(box, name) for name in box.__slots__} for box in self.boxes]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Finding:

@@ -29,8 +29,11 @@ _ASKED = {
     "hold": 'budget, deadline or ""',
     "run_id": "the id of the run, a text",
     "options": "an object of settings by name",
+    "by_risk": "an object of counts by risk",
 }
-_ASKED |= dict.fromkeys(("batch_index", "batch_total", "to_review", "review_round"), _ASKED["documents_total"])
+_ASKED |= dict.fromkeys(
+    ("batch_index", "batch_total", "slow_index", "slow_total", "to_review", "review_round"), _ASKED["documents_total"]
+)
 _ASKED |= dict.fromkeys(("packet", "note"), _ASKED["findings"])
 _ASKED |= dict.fromkeys(("gate", "rescore", "published"), "true or false")
 
@@ -52,7 +55,10 @@ class Entered(BaseModel):
     batch_size: Annotated[StrictInt, Field(ge=1)] = 1
     batch_index: Count = 0
     batch_total: Count = 0
+    slow_index: Count = 0
+    slow_total: Count = 0
     findings: Sha256 = ""
+    by_risk: dict[StrictStr, Count] = {}
     packet: Sha256 = ""
     to_review: Count = 0
     gate: StrictBool = False
@@ -73,6 +79,15 @@ def entered(state: Mapping[str, Any], opening: str = CHANGED) -> Entered:
     except ValidationError as error:
         name = str(error.errors(include_url=False, include_context=False)[0]["loc"][0])
     raise _edited(name, state.get(name), f"it must be {_ASKED.get(name, 'a text')}", opening)
+
+
+def readable(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The state without what cannot be, for whoever only looks at it."""
+    try:
+        entered(state)
+    except StateEdited as error:
+        return readable({name: value for name, value in state.items() if name != error.field})
+    return dict(state)
 
 
 def belongs(state: Entered, run: Run, thread_id: str | None) -> None:
@@ -98,6 +113,12 @@ def batch_closed(state: Entered, index: int, *, whole: bool) -> None:
         raise _edited("batch_index", state.batch_index, f"batch {index + 1} is not done yet, so it must be {index}")
 
 
+def slow_lane_closed(state: Entered, put_off: set[str], tried: set[str]) -> None:
+    """What score needs of the slow lane: each document that a batch left to it is there. Raises StateEdited."""
+    if put_off - tried:
+        raise _edited("slow_index", state.slow_index, f"{len(put_off)} documents were put off, so it must be 0")
+
+
 def packet_belongs(state: Entered, packet: Any, run: Run, frozen: str) -> None:
     """The packet is one of this run; `frozen` is the newest that it froze. Raises StateEdited."""
     if not isinstance(packet, dict) or packet.get("run_id") != run.run_id or "findings" not in packet:
@@ -114,8 +135,9 @@ def findings_belong(state: Entered, scored: Any) -> None:
 def unwritten() -> StateEdited:
     """For a state that was sent to publish before there is anything to publish."""
     return StateEdited(
+        "note",
         f"{CHANGED}: publish is next, but the note is not written yet. "
-        'Go back with update_state({}, as_node="extract") and go on; nothing is lost.'
+        'Go back with update_state({}, as_node="extract") and go on; nothing is lost.',
     )
 
 
@@ -130,9 +152,13 @@ def missing(name: str, value: object) -> StateEdited:
 
 
 def more_batches(state: Mapping[str, Any]) -> bool:
-    """Whether a batch is open. Total: nonsense counts as open, so that the next node can name it."""
-    index, total = state.get("batch_index") or 0, state.get("batch_total") or 0
-    return not (isinstance(index, int) and isinstance(total, int)) or index < total
+    """Whether a batch or the slow lane is open. Total: nonsense counts as open, so that the next node can name it."""
+    index, total, slow, put_off, size = (
+        state.get(name) or 0 for name in ("batch_index", "batch_total", "slow_index", "slow_total", "batch_size")
+    )
+    if not all(isinstance(number, int) for number in (index, total, slow, put_off, size)):
+        return True
+    return bool(index < total or (slow * size < put_off and size > 0))
 
 
 def _edited(name: str, value: object, wanted: str, opening: str = CHANGED) -> StateEdited:
@@ -140,6 +166,7 @@ def _edited(name: str, value: object, wanted: str, opening: str = CHANGED) -> St
     if isinstance(value, str) and value:
         shown = f"“{one_line(clean(value), 64)}”"
     return StateEdited(
+        name,
         f"{opening}: {name} is {shown}, but {wanted}. "
-        f"Set {name} right with update_state (or in Studio) and go on; nothing is lost."
+        f"Set {name} right with update_state (or in Studio) and go on; nothing is lost.",
     )

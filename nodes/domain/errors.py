@@ -30,8 +30,11 @@ from __future__ import annotations
 from typing import Any
 
 
-class RepriseError(Exception):
-    """The root; its text is shown to people as it is."""
+class RepriseError(RuntimeError):
+    """The root; its text is shown to people as it is.
+
+    A RuntimeError because Agent Server shows the text of built-in kinds of errors and hides that of any other.
+    """
 
 
 class UserError(RepriseError):
@@ -59,7 +62,14 @@ class ReplyError(UserError):
 
 
 class StateEdited(UserError):
-    """The state of a thread was changed by hand into something that cannot be; mended in the same way, it goes on."""
+    """The state of a thread was changed by hand into something that cannot be; mended in the same way, it goes on.
+
+    `field` is what has to be set right.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class OperatorError(RepriseError):
@@ -107,7 +117,14 @@ class DocumentError(RepriseError):
 
 
 class Unreadable(DocumentError):
-    """The bytes of the document give no text."""
+    """The bytes of the document give no text.
+
+    `word`: what the ledger calls it; parsing_timeout when it was given up and more time might help.
+    """
+
+    def __init__(self, message: str, *, word: str = "unreadable") -> None:
+        super().__init__(message)
+        self.word = word
 
 
 class AnswerInvalid(DocumentError):
@@ -127,7 +144,8 @@ class Transient(RepriseError):
     """Worth repeating.
 
     `retry_after`: seconds, when the other side named a time. `word`: what the ledger calls it (request_timeout,
-    rate_limited, server_error, connection). `unknown`: the other side may have done and charged the work.
+    document_timeout, run_deadline, rate_limited, server_error, connection). `unknown`: the other side may have done
+    and charged the work.
     """
 
     def __init__(

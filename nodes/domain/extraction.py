@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
@@ -128,13 +129,25 @@ def json_schema(name: str, types: Sequence[str] = ()) -> dict[str, Any]:
     Every property is required, nothing else is allowed, no defaults, no titles but the top one. With `types`, a
     clause type can be no other than these.
     """
+    schema: dict[str, Any] = json.loads(_schema_text(name, tuple(types)))
+    return schema
+
+
+@lru_cache(maxsize=64)
+def _schema_text(name: str, types: tuple[str, ...]) -> str:
+    """Worked out once: it takes longer than everything else about a question."""
     plain: dict[str, Any] = _strict(copy.deepcopy(SCHEMAS[name].model_json_schema()))
     if types and "ClauseAnswer" in plain.get("$defs", {}):
         plain["$defs"]["ClauseAnswer"]["properties"]["clause_type"]["enum"] = list(types)
-    return {"title": name, **plain}
+    return json.dumps({"title": name, **plain})
 
 
 def schema_sha256(name: str, types: Sequence[str] = ()) -> str:
+    return _schema_sha256(name, tuple(types))
+
+
+@lru_cache(maxsize=64)
+def _schema_sha256(name: str, types: tuple[str, ...]) -> str:
     return hashlib.sha256(json.dumps(json_schema(name, types), sort_keys=True).encode()).hexdigest()
 
 

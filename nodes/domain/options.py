@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from nodes.domain.errors import UserError
-from nodes.domain.run import Settings
+from nodes.domain.run import Settings, chain
 
 ENGINES = ("local", "openai")
 REVIEWS = ("auto", "always", "never")
@@ -42,9 +42,10 @@ def _check(name: str, value: Any) -> Any:
             return _whole(name, value, 1, 256)
         case "budget_usd":
             return _money(value)
-        case "deadline_seconds":
+        case "deadline_seconds" | "document_seconds" | "batch_wait_seconds":
             if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
-                raise OptionError(f"The deadline must be a number of seconds above 0, not {value!r}.")
+                named = "The deadline" if name == "deadline_seconds" else f"Option {name}"
+                raise OptionError(f"{named} must be a number of seconds above 0, not {value!r}.")
             return float(value)
         case "review":
             return _one_of(name, value, REVIEWS)
@@ -57,7 +58,10 @@ def _check(name: str, value: Any) -> Any:
         case _:
             if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in [*value, *value.values()]):
                 raise OptionError("Option models names a model for each step, for example extract=gpt-4.1-mini.")
-            return dict(value)
+            empty = [step for step in value if not chain(value, step)]
+            if empty:
+                raise OptionError(f"Option models names no model for {empty[0]}: write {empty[0]}=gpt-4.1-mini.")
+            return {step: ",".join(chain(value, step)) for step in value}
 
 
 def _whole(name: str, value: Any, low: int, high: int) -> int:

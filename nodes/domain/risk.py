@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from nodes.domain.clauses import RISKS, Finding, Risk
+from nodes.domain.hostile import clause_of
 from nodes.domain.playbook import Clause, Playbook, Thresholds
 from nodes.domain.run import DocumentResult
 
@@ -74,7 +75,7 @@ def _place(finding: Finding, order: Mapping[str, int]) -> tuple[int, str, int, i
 
 
 def _rated(finding: Finding, playbook: Playbook) -> Finding:
-    clause = playbook.clause(finding.clause_type)
+    clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
     points, reasons = _points(finding.quote, clause) if clause else (0, ())
     total = _bounded(points)
     if _verdict(finding) == "reject":
@@ -131,6 +132,8 @@ def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
     if _verdict(finding):
         return ""
     review, reasons = playbook.review, []
+    if hostile := clause_of(finding.clause_type):
+        reasons.append(hostile.reason)
     if finding.alignment in review.alignments:
         reasons.append(f"quote {finding.alignment.replace('_', ' ')} in the document")
     if finding.confidence < review.below_confidence:
@@ -176,7 +179,7 @@ def _missing(present: set[str], playbook: Playbook) -> list[_Item]:
 
 
 def _said(finding: Finding, playbook: Playbook) -> str:
-    clause = playbook.clause(finding.clause_type)
+    clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
     title = _title(clause) if clause else finding.clause_type
     page = f", page {finding.page}" if finding.page else ""
     return f"{title}{page}: {'; '.join(finding.reasons) or 'present'}"

@@ -20,7 +20,7 @@ class Settings:
     """What a user may tune for one run; frozen at ingest, changed only by a resume that says so."""
 
     models: Mapping[str, str] = field(default_factory=dict)
-    """Model of each step: extract, summarize."""
+    """Models of each step, extract or summarize; after a comma, those that are asked where the one before fails."""
     batch_size: int = 10
     """Documents a super-step."""
     concurrency: int = 8
@@ -29,6 +29,10 @@ class Settings:
     """The run pauses before its spend would pass this; None: no limit."""
     deadline_seconds: float | None = None
     """Of working time since the run or its last raise of the limit; None: no limit."""
+    document_seconds: float = 600.0
+    """Of all work on one document; one that takes longer is put off, and tried once more at the end."""
+    batch_wait_seconds: float = 60.0
+    """A batch waits so long for its last documents once the others are done, then closes without them."""
     review: ReviewMode = "auto"
     """auto: stop when the playbook asks; always: stop in any case; never: do not stop."""
     fresh: bool = False
@@ -44,6 +48,11 @@ class Settings:
     def from_json(cls, data: Mapping[str, Any]) -> Settings:
         budget = data.get("budget_usd")
         return cls(**{**data, "budget_usd": None if budget is None else Decimal(str(budget))})
+
+
+def chain(models: Mapping[str, str], step: str) -> tuple[str, ...]:
+    """Models of a step in the order in which they are asked; () when none is named."""
+    return tuple(filter(None, (name.strip() for name in models.get(step, "").split(","))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,8 @@ class DocumentResult:
     pages: tuple[tuple[int, str, str], ...] = ()
     """(number, state, reason) of every page."""
     warnings: tuple[str, ...] = ()
+    slow: bool = False
+    """Its batch closed without it: it belongs to the slow lane, also when it is done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ RETURNING call_id
 -- The outcome and the answer are one commit: from here on this question is never asked again.
 WITH done AS (
     UPDATE reprise.calls
-       SET state = 'completed', finished_at = clock_timestamp(), tokens_in = %(tokens_in)s,
+       SET state = 'completed', finished_at = clock_timestamp(), waited_ms = %(waited_ms)s, tokens_in = %(tokens_in)s,
            tokens_cached = %(tokens_cached)s, tokens_out = %(tokens_out)s, usd = %(usd)s, basis = %(basis)s
      WHERE call_id = %(call_id)s
     RETURNING call_id

@@ -22,15 +22,16 @@ RETURNING (SELECT cancelled_at IS NOT NULL FROM reprise.runs r WHERE r.thread_id
 UPDATE reprise.leases SET expires_at = now() WHERE thread_id = %(thread_id)s AND owner = %(owner)s
 
 -- name: settle_lost
--- Calls that a dead owner left running: the other side may have done and charged them.
+-- Calls that whoever drove before left running, this process included: the other side may have done and charged them.
 UPDATE reprise.calls
    SET state = 'lost_answer', finished_at = now(), usd = worst_usd,
        basis = CASE WHEN worst_usd IS NULL THEN 'unknown' ELSE 'estimated' END,
-       word = 'process_died', error = 'the process that asked died before the answer was stored'
- WHERE thread_id = %(thread_id)s AND state = 'running' AND owner <> %(owner)s
+       word = 'process_died', error = 'who asked was cut off before the answer was stored'
+ WHERE thread_id = %(thread_id)s AND state = 'running'
 
 -- name: drop_claims
-DELETE FROM reprise.answers WHERE thread_id = %(thread_id)s AND state = 'claimed' AND owner <> %(owner)s
+-- Who takes the lease asks nothing yet: a claim of its own is one that an earlier drive was cut off from.
+DELETE FROM reprise.answers WHERE thread_id = %(thread_id)s AND state = 'claimed'
 
 -- name: begin_resume
 INSERT INTO reprise.resumes (resume_id, thread_id, kind, owner, host, pid, workflow_version, from_step)

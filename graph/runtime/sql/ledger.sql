@@ -29,7 +29,7 @@ UPDATE reprise.runs SET cancelled_at = NULL WHERE thread_id = %(thread_id)s
 
 -- name: documents
 SELECT ordinal, document, sha256, state, reason, supplier, language, engine, model, findings_ref, text_ref, findings,
-       warnings
+       warnings, slow
   FROM reprise.run_document
  WHERE run_id = %(run_id)s AND ordinal >= %(start)s AND ordinal < %(stop)s
  ORDER BY ordinal
@@ -39,12 +39,26 @@ SELECT ordinal, number, state, reason FROM reprise.pages
  WHERE run_id = %(run_id)s AND ordinal >= %(start)s AND ordinal < %(stop)s
  ORDER BY ordinal, number
 
+-- name: open_documents
+SELECT ordinal FROM reprise.run_document
+ WHERE run_id = %(run_id)s AND ordinal >= %(start)s AND ordinal < %(stop)s AND state = 'pending'
+ ORDER BY ordinal
+
+-- name: slow_documents
+SELECT ordinal FROM reprise.run_document WHERE run_id = %(run_id)s AND slow ORDER BY ordinal
+
+-- name: put_off
+-- One that was finished at the last moment belongs to its batch after all.
+UPDATE reprise.run_document SET state = 'deferred', slow = true, reason = %(reason)s
+ WHERE run_id = %(run_id)s AND ordinal = ANY(%(ordinals)s::int[]) AND state = 'pending'
+
 -- name: finish_document
 WITH document AS (
     UPDATE reprise.run_document
        SET state = %(state)s, reason = %(reason)s, supplier = %(supplier)s, language = %(language)s,
            engine = %(engine)s, model = %(model)s, findings_ref = %(findings_ref)s, text_ref = %(text_ref)s,
-           findings = %(findings)s, warnings = %(warnings)s, finished_at = clock_timestamp()
+           findings = %(findings)s, warnings = %(warnings)s, finished_at = clock_timestamp(),
+           slow = slow OR %(state)s = 'deferred'
      WHERE run_id = %(run_id)s AND ordinal = %(ordinal)s
     RETURNING run_id, ordinal
 )

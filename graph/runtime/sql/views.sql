@@ -79,17 +79,6 @@ SELECT count(*) AS n, extract(epoch FROM max(d.finished_at) - min(d.finished_at)
                        WHERE e.run_id = %(run_id)s AND e.finished_at >= r.started_at)
         ORDER BY r.started_at DESC LIMIT 1)
 
--- name: cost_by_model
-SELECT step, tool, model, count(*) FILTER (WHERE state <> 'reused') AS calls,
-       count(*) FILTER (WHERE state = 'reused') AS reused,
-       count(*) FILTER (WHERE state = 'lost_answer') AS lost,
-       count(*) FILTER (WHERE basis = 'unknown') AS unpriced,
-       coalesce(bool_or(basis = 'estimated'), false) AS estimated,
-       coalesce(sum(tokens_in), 0) AS tokens_in, coalesce(sum(tokens_out), 0) AS tokens_out,
-       coalesce(sum(usd), 0) AS usd, coalesce(sum(avoided_usd), 0) AS avoided_usd
-  FROM reprise.calls WHERE run_id = %(run_id)s
- GROUP BY step, tool, model ORDER BY usd DESC, step, tool, model
-
 -- name: releases
 SELECT key, kind, outcome FROM reprise.effects WHERE run_id = %(run_id)s AND state = 'done' ORDER BY intended_at, key
 

@@ -1,0 +1,72 @@
+"""How well the local engine finds clauses: `python tests/benchmarks/clauses.py [--cache DIR]`.
+
+Prints the tables of the scoring tool of the shared data: cross-validation over all labelled contracts, the shipped
+model on the contracts of the dev split, which it was not trained on, and the rules on the French contracts. Needs the
+shared data beside the checkout, and for the cross-validation `pip install 'reprise[train]'` and ten minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from out_of_fold import DATA, METRICS, out_of_fold
+
+from graph.training.corpus import plain_text, read_contracts
+from nodes.domain.classifier import load_model
+from nodes.domain.clauses import Candidate
+from nodes.domain.local_engine import classified, look
+from nodes.domain.rules import load_rules
+
+CUAD = (
+    "cap_on_liability,uncapped_liability,termination_for_convenience,governing_law,insurance,liquidated_damages,"
+    "anti_assignment,audit_rights,change_of_control,warranty_duration,exclusivity,non_compete"
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cache", type=Path, help="where the models of the folds are kept")
+    parser.add_argument("--skip-folds", action="store_true", help="only the shipped model")
+    chosen = parser.parse_args()
+    contracts, french = DATA / "contracts", DATA / "contracts_fr"
+    if not contracts.is_dir():
+        print("the shared data is not beside this checkout: nothing to measure")
+        return 0
+    model = load_model()
+    if not chosen.skip_folds:
+        found = (
+            (contract.name, classified(fold_model, contract.text, CUAD.split(","))[0])
+            for fold_model, fold in out_of_fold(contracts, chosen.cache or Path(tempfile.mkdtemp()))
+            for contract in fold
+        )
+        names = [path.stem for path in (contracts / "txt").glob("*.txt")]
+        _score("Five folds over all contracts", contracts, found, ["--types", CUAD, "--docs", ",".join(names)])
+    dev = ((one.name, classified(model, one.text, CUAD.split(","))[0]) for one in read_contracts(contracts, "dev"))
+    _score("Shipped model, dev split, texts", contracts, dev, ["--types", CUAD, "--docs", "dev"])
+    types = [rule.type for rule in load_rules()["fr"].rule]
+    texts = sorted((french / "txt").glob("*.txt"))
+    found_fr = ((p.stem, look(plain_text(p.read_text("utf-8"), "fr"), types).candidates) for p in texts)
+    names_fr = ",".join(path.stem for path in texts)
+    _score("French contracts", french, found_fr, ["--skip-uncertain", "--docs", names_fr, "--types", ",".join(types)])
+    return 0
+
+
+def _score(title: str, data: Path, found: Iterable[tuple[str, list[Candidate]]], options: list[str]) -> None:
+    lines = [
+        json.dumps({"document": name, "clause_type": candidate.clause_type, "quote": candidate.quote})
+        for name, candidates in found
+        for candidate in candidates
+    ]
+    print(f"\n{title}", flush=True)
+    command = [sys.executable, str(METRICS), str(data), "-", *options]
+    subprocess.run(command, input="\n".join(lines), text=True, check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

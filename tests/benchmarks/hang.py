@@ -1,0 +1,71 @@
+"""One document in twenty hangs for ever: all others are done, and the hung ones cost only the slots that they held.
+
+python tests/benchmarks/hang.py [--small]
+
+The endpoint is a process of its own and never answers those calls; the limit of one request is one second. Its twin
+runs on the same documents without a hang.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+from stage import documents, place, reprise_at, tools, verdict, with_tools
+from world import rows
+
+from graph.adapters.openai_model import OpenAIModel
+from graph.adapters.scripted_endpoint import ScriptedEndpoint
+
+SLOTS, SECONDS, MOST = 16, 1.0, 0.10
+EVERY = 20
+
+
+async def run(count: int, hanging: bool) -> tuple[float, float, dict[str, int]]:
+    """(seconds of the run, seconds that abandoned calls held a slot, documents by state)."""
+    script = [{"match": rf"Firm {n} Ltd", "fault": "hang"} for n in range(0, count, EVERY)] if hanging else []
+    async with place() as folder:
+        source = documents(folder / "room", count)
+        with ScriptedEndpoint(latency=0.2, script=script) as endpoint:
+            async with reprise_at(folder) as reprise:
+                model = OpenAIModel(api_key="x", base_url=endpoint.base_url, timeout=SECONDS)
+                made = {**tools(reprise.parts.outside.services.artifacts), "model": model}
+                with_tools(reprise, made)
+                began = time.monotonic()
+                view = await reprise.start(source, thread="t", engine="openai", review="never", concurrency=SLOTS)
+                seconds = time.monotonic() - began
+                await model.aclose()
+                held = rows(
+                    reprise.parts.url,
+                    "SELECT coalesce(extract(epoch FROM sum(finished_at - started_at)), 0)::float AS s "
+                    "FROM reprise.calls WHERE state = 'abandoned'",
+                )[0]["s"]
+    return seconds, held, view.documents
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--small", action="store_true", help="160 documents, and no judgement of the time")
+    small = parser.parse_args().small
+    count = 160 if small else 640
+    calm, _, _ = asyncio.run(run(count, False))
+    hung, held, found = asyncio.run(run(count, True))
+    extra, allowed = hung - calm, held / SLOTS * (1 + MOST)
+    print(
+        f"{count} documents: {calm:.1f} s without a hang, {hung:.1f} s with; "
+        f"the hung calls held {held:.0f} slot-seconds"
+    )
+    facts = [
+        (f"{found['done']} done, {found['failed']} failed", found["done"] == count - count // EVERY),
+        ("those that hang fail by name", found["failed"] == count // EVERY),
+    ]
+    if not small:
+        facts.append((f"extra time {extra:.1f} s, at most {allowed:.1f} s", extra <= allowed))
+    return verdict(Path(__file__).stem, *facts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""Limits of time: each has its own word, nobody waits for a document that is late, and it is tried once more."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from world import begin, contracts, environment, kill, number, rows, run, wait_until
+
+from graph import Reprise
+from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from nodes.domain.errors import SourceError
+
+MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-mini"}
+OPENAI: dict[str, Any] = {"engine": "openai", "models": MODELS, "review": "never"}
+HANG = {"match": "Firm 2 Ltd", "fault": "hang"}
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ScriptedEndpoint]:
+    with ScriptedEndpoint() as running:
+        yield running
+
+
+@asynccontextmanager
+async def asking(database: str, home: Path, endpoint: ScriptedEndpoint, **settings: Any) -> AsyncIterator[Reprise]:
+    key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x", "request_seconds": 0.4}
+    async with Reprise.open(database_url=database, home=home, **{**key, **settings}) as opened:
+        yield opened
+
+
+def asked(endpoint: ScriptedEndpoint) -> Counter[str]:
+    """How often each document reached the endpoint: its own log is the witness."""
+    return Counter(str(call["document"]) for call in endpoint.calls("received") if call["document"])
+
+
+def words(database: str) -> Counter[tuple[str, str]]:
+    """(state, word) of the calls that gave no answer."""
+    found = rows(database, "SELECT state, word FROM reprise.calls WHERE word <> ''")
+    return Counter((row["state"], row["word"]) for row in found)
+
+
+async def test_a_document_that_hangs_is_put_off_tried_once_more_and_fails_by_name(
+    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script([HANG])
+    async with asking(database, home, endpoint) as reprise:
+        ended = await reprise.start(contracts(tmp_path / "room", 12), thread="t", batch_size=4, **OPENAI)
+        history = [step["headline"] for step in await reprise.history("t")]
+    assert (ended.status, ended.documents["done"], ended.documents["failed"]) == ("completed_with_failures", 11, 1)
+    assert words(database) == {("abandoned", "request_timeout"): 2}
+    times = asked(endpoint)
+    assert sorted(times.values()) == [1] * 11 + [2]
+    failed = rows(database, "SELECT document, reason, slow FROM reprise.run_document WHERE state = 'failed'")[0]
+    assert failed["document"] == "contract_0002.pdf" and failed["slow"]
+    assert "also at a second try" in failed["reason"]
+    assert "extract: batch 1 of 3, " in " ".join(history) and "1 put off" in " ".join(history)
+    assert "slow lane, 1 document tried once more, 1 failed" in " ".join(history)
+
+
+async def test_a_document_that_was_late_once_is_done_in_the_slow_lane_and_its_findings_count_once(
+    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    room = contracts(tmp_path / "room", 12)
+    async with asking(database, home, endpoint) as reprise:
+        calm = await reprise.start(room, thread="calm", matter="one", batch_size=4, **OPENAI)
+        endpoint.script([{**HANG, "times": 1}])
+        late = await reprise.start(room, thread="late", matter="two", batch_size=4, **OPENAI)
+        ids = [[one.finding_id for one in await reprise.findings(name)] for name in ("calm", "late")]
+        names = [artifact["name"] for artifact in late.artifacts]
+    assert late.status == calm.status and late.documents["done"] == 12
+    assert len(set(ids[1])) == len(ids[1]) and sorted(ids[0]) == sorted(ids[1])
+    assert "findings_slow_1" in names and "findings_batch_3" in names
+
+
+async def test_a_batch_closes_without_a_slow_document_which_goes_on_and_is_asked_about_once(
+    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script([{"match": "Firm 1 Ltd", "delay": 3.0}])
+    async with asking(database, home, endpoint, request_seconds=20) as reprise:
+        ended = await reprise.start(
+            contracts(tmp_path / "room", 6), thread="t", batch_size=3, batch_wait_seconds=0.3, **OPENAI
+        )
+        found = await reprise.findings("t")
+    slow = rows(database, "SELECT document, state FROM reprise.run_document WHERE slow")
+    assert slow == [{"document": "contract_0001.pdf", "state": "done"}]
+    assert set(asked(endpoint).values()) == {1} and not words(database)
+    assert ended.documents["done"] == 6 and {one.document for one in found} >= {"contract_0001.pdf"}
+
+
+async def test_work_on_a_document_that_takes_too_long_is_left_with_a_word_of_its_own(
+    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script([{"match": "Firm 1 Ltd", "delay": 600.0}])
+    async with asking(database, home, endpoint, request_seconds=500) as reprise:
+        ended = await reprise.start(contracts(tmp_path / "room", 3), thread="t", document_seconds=2.5, **OPENAI)
+    assert (ended.documents["done"], ended.documents["failed"]) == (2, 1)
+    assert words(database) == {("abandoned", "document_timeout"): 2}
+
+
+async def test_calls_in_flight_at_the_deadline_are_left_and_the_run_waits_for_a_longer_one(
+    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script([{"match": "Firm", "delay": 600.0}])
+    room = contracts(tmp_path / "room", 3)
+    async with asking(database, home, endpoint, request_seconds=500) as reprise:
+        held = await reprise.start(room, thread="t", deadline_seconds=3, **OPENAI)
+        assert held.status == "paused" and held.documents["failed"] == 0
+        assert set(words(database)) <= {("abandoned", "run_deadline"), ("abandoned", "cancelled")}
+        endpoint.script([])
+        ended = await reprise.resume("t", deadline_seconds=3600)
+    assert ended.documents["done"] == 3
+
+
+async def test_a_file_that_takes_too_long_to_parse_has_its_child_killed_and_its_own_word(
+    database: str, home: Path, tmp_path: Path
+) -> None:
+    async with Reprise.open(database_url=database, home=home, parsing_seconds=0.001) as reprise:
+        with pytest.raises(SourceError, match="could not be read within"):
+            await reprise.start(contracts(tmp_path / "room", 1), thread="t")
+    assert words(database) == {("abandoned", "parsing_timeout"): 2}
+
+
+def test_after_a_kill_9_with_a_document_put_off_nothing_else_is_asked_again(
+    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script([HANG])
+    source = contracts(tmp_path / "room", 12)
+    env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
+    env["REPRISE_REQUEST_SECONDS"] = "2"
+    models = ("--engine", "openai", "--model", "extract=gpt-4.1-mini", "--model", "summarize=gpt-4.1-mini")
+    process = begin(["start", source, "--thread", "t", "--batch-size", "4", "--review", "never", *models], env)
+    put_off = "SELECT count(*) FROM reprise.run_document WHERE state = 'deferred'"
+    again = "SELECT count(*) FROM reprise.calls WHERE document = 'contract_0002.pdf' AND tool = 'model'"
+    wait_until(lambda: number(database, put_off) == 1 and number(database, again) == 2, 90)
+    kill(process)
+    watched = run(["status", "t", "--watch"], env)
+    assert watched.returncode == 0 and "nobody drives it" in watched.stdout
+    resumed = run(["resume", "t", "--json"], env)
+    assert resumed.returncode == 0, resumed.stderr
+    end = json.loads(resumed.stdout)
+    assert (end["documents"]["done"], end["documents"]["failed"]) == (11, 1)
+    times = asked(endpoint)
+    assert sorted(times.values())[:-1] == [1] * 11
+    assert number(database, "SELECT count(*) FROM reprise.calls WHERE state = 'lost_answer'") == 1
+
+
+async def test_signs_of_life_are_rows_and_events_and_say_how_far_a_run_is(
+    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint.script(latency=0.2)
+    events: list[Any] = []
+    async with asking(database, home, endpoint, request_seconds=20) as reprise:
+        monkeypatch.setattr(reprise.parts.outside.services.pulse, "_seconds", 0.05)
+        await reprise.start(contracts(tmp_path / "room", 20), thread="t", on_event=events.append, **OPENAI)
+        end = await reprise.support.progress(await reprise.find("t"))
+    told = [event for event in events if event["event"] == "progress"]
+    assert told and number(database, "SELECT count(*) FROM reprise.heartbeats") == len(told)
+    settled = [event["documents"]["settled"] for event in told]
+    assert settled == sorted(settled) and told[-1]["documents"]["total"] == 20
+    assert any(event["oldest_call"] for event in told)
+    assert (end["documents"]["settled"], end["pages"]["total"], end["in_flight"]) == (20, 20, 0)
