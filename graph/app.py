@@ -14,7 +14,8 @@ from graph.builder import build_graph
 from graph.composition import Parts, compose
 from graph.display import Diagram, FindingsView, JournalView
 from graph.driver import STEPS_BEYOND_BATCHES, Driver, OnEvent, drive
-from graph.inputs import absolute, plain, reply_of
+from graph.estimate import Estimator
+from graph.inputs import absolute, check_engine, plain, reply_of
 from graph.replies import WAIT, Replies
 from graph.runtime.checkpoints import postgres_saver
 from graph.runtime.lease import Lease
@@ -24,11 +25,11 @@ from graph.settings import Settings as OperatorSettings
 from graph.settings import operator_settings as operator_settings
 from graph.support import Support
 from graph.views import RunView, Views
-from nodes.domain.errors import EndpointRefused, KnownThread, UserError
-from nodes.domain.options import ENGINES, OptionError, apply
+from nodes.domain.entering import readable
+from nodes.domain.errors import KnownThread, UserError
+from nodes.domain.options import apply
 from nodes.domain.review import Decision
 from nodes.domain.run import Run, Settings
-from nodes.ports import Usage
 from state import RunInput
 
 
@@ -82,8 +83,8 @@ class Reprise:
         """Begin a run and drive it until it ends or waits.
 
         `options` are fields of nodes.domain.run.Settings: models, batch_size, concurrency, budget_usd,
-        deadline_seconds, review, fresh, language. Raises SourceError, OptionError, PlaybookError, KnownThread,
-        ThreadBusy, EndpointRefused.
+        deadline_seconds, document_seconds, batch_wait_seconds, review, fresh, language. Raises SourceError,
+        OptionError, PlaybookError, KnownThread, ThreadBusy, EndpointRefused.
         """
         name = checked_name(thread) if thread is not None else ""
         thread_id = thread_id_of(name) if name else thread_id_of(os.urandom(16).hex())
@@ -91,8 +92,9 @@ class Reprise:
         wanted = apply(Settings(), options)
         documents = await self.parts.outside.services.sources.check(source)
         await self.parts.outside.services.playbooks.load(playbook)
-        self._check_engine(engine, wanted)
+        check_engine(self.parts, engine, wanted)
         if (await self.views.head(thread_id)).config["configurable"].get("checkpoint_id"):
+            await self.views.refuse_busy(thread_id)
             raise KnownThread(f"Thread {name or thread_id} has begun already: python run.py resume {name or thread_id}")
         given: RunInput = {
             "source": source,
@@ -105,6 +107,21 @@ class Reprise:
             _begin(on_event, thread_id, name, documents, 0)
             await driver.run(given, on_event, steps=_steps(documents))
         return await self.views.run(thread_id)
+
+    async def estimate(
+        self,
+        *sources: str | os.PathLike[str],
+        matter: str = "default",
+        playbook: str = "due-diligence",
+        engine: str = "local",
+        passwords: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """What a run would take: see graph.estimate. Reads the documents, which is free and kept; asks no model."""
+        source, playbook = await asyncio.to_thread(absolute, sources, playbook)
+        wanted = apply(Settings(), options)
+        check_engine(self.parts, engine, wanted, key=False)
+        return await Estimator(self.parts, passwords or {}).estimate(source, playbook, engine, matter, wanted)
 
     async def resume(
         self,
@@ -135,7 +152,7 @@ class Reprise:
             await self.parts.outside.database.execute("uncancel", thread_id=thread_id)
             await self._change(thread_id, changes)
             head = await driver.head()
-            steps = _steps(head.values.get("documents_total") or 0)
+            steps = _steps(readable(head.values).get("documents_total") or 0)
             if on_event is not None:
                 documents = (await self.views.run(thread_id)).documents
                 _begin(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
@@ -180,7 +197,7 @@ class Reprise:
         """Every finding with its score and decision."""
         thread_id = await self.find(thread)
         run = await self._run(thread_id)
-        return FindingsView(await self.views.findings(run, (await self.views.head(thread_id)).values))
+        return FindingsView(await self.views.findings(run, readable((await self.views.head(thread_id)).values)))
 
     async def decisions(self, thread: str) -> list[Decision]:
         """Every decision, oldest first."""
@@ -244,26 +261,8 @@ class Reprise:
             return
         run = await self._run(thread_id)
         wanted = apply(run.settings, changes)
-        self._check_engine(run.engine, wanted)
+        check_engine(self.parts, run.engine, wanted)
         await self.parts.ledger.change_settings(run.run_id, wanted)
-
-    def _check_engine(self, engine: str, settings: Settings) -> None:
-        """Refuse before a cent is spent: an engine without its key, a budget without a price."""
-        if engine not in ENGINES:
-            raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
-        if engine == "local":
-            return
-        if not self.parts.has_key:
-            raise EndpointRefused(
-                "The engine openai needs a key: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint), "
-                "or use --engine local."
-            )
-        for model in {**self.parts.outside.services.models, **settings.models}.values():
-            if settings.budget_usd is not None and self.parts.prices.price(model, Usage(1, 0, 1))[0] is None:
-                raise OptionError(
-                    f"The price of {model} is not known, so a budget for it cannot be kept: "
-                    "name the price in the file of REPRISE_PRICES, or leave the budget out."
-                )
 
     async def _run(self, thread_id: str) -> Run:
         run = await self.views.run_of(thread_id)

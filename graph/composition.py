@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from graph.adapters.children import Children
 from graph.adapters.clause_rules import ClauseRules
@@ -15,8 +16,7 @@ from graph.adapters.file_playbooks import FilePlaybooks
 from graph.adapters.folder_artifacts import FolderArtifacts, MemoryArtifacts
 from graph.adapters.folder_releases import FolderReleases, MemoryReleases
 from graph.adapters.folder_sources import FolderSources
-from graph.adapters.openai_model import OpenAIModel
-from graph.adapters.reader import READER_VERSION, DocumentReader
+from graph.adapters.reader import READER_VERSION, DocumentReader, ReaderLimits
 from graph.driver import Outside
 from graph.runtime.boundaries import counting_into, dying_at, listening
 from graph.runtime.bounded import BoundedArtifacts, BoundedReleases, BoundedSources, BoundedTool
@@ -28,13 +28,18 @@ from graph.runtime.lease import OWNER
 from graph.runtime.memory_journal import MemoryJournal
 from graph.runtime.memory_ledger import MemoryLedger
 from graph.runtime.migrations import migrate, require_current
+from graph.runtime.paced import Paced, Rates, pace_of
 from graph.runtime.pools import PlainPool
 from graph.runtime.postgres_journal import PostgresJournal
 from graph.runtime.postgres_ledger import PostgresLedger
 from graph.runtime.pricing import Prices
+from graph.runtime.progress import MemoryPulse, PostgresPulse
 from graph.settings import Settings
-from nodes.domain.rules import rules_sha256
-from nodes.ports import Artifacts, Calls, Ledger, Releases, Services, Tool
+from nodes.domain.local_engine import local_sha256
+from nodes.ports import Artifacts, Calls, Ledger, Pulse, Releases, Services, Sources, Tool
+
+if TYPE_CHECKING:
+    from graph.adapters.openai_model import OpenAIModel
 
 LEDGER_CONNECTIONS = 8
 """Of our own tables; the saver has a pool of its own, so that neither starves the other."""
@@ -85,14 +90,14 @@ async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER)
     children = Children(settings.children or None, settings.child_memory_mb)
     stack.push_async_callback(children.aclose)
     prices = await asyncio.to_thread(Prices, settings.prices)
-    tools = _tools(settings, artifacts, children, stack)
+    tools = await _tools(settings, artifacts, children, stack)
     ledger = PostgresLedger(database)
     releases = BoundedReleases(FolderReleases(settings.home / "notes"))
     calls = JournalledCalls(PostgresJournal(database), tools, prices, Budget(SystemClock()))
-    services = await _services(settings, artifacts, ledger, calls, releases)
+    sources = FolderSources(children)
+    services = await _services(settings, sources, artifacts, ledger, calls, releases, PostgresPulse(database))
     outside = Outside(services, database, saver_pool, settings.lease_seconds, settings.grace_seconds)
-    has_key = bool(settings.openai_api_key.get_secret_value() or settings.openai_base_url)
-    return Parts(settings, url, outside, ledger, prices, tools, has_key)
+    return Parts(settings, url, outside, ledger, prices, tools, _has_key(settings))
 
 
 async def compose_in_memory(settings: Settings, stack: AsyncExitStack) -> Services:
@@ -101,9 +106,11 @@ async def compose_in_memory(settings: Settings, stack: AsyncExitStack) -> Servic
     children = Children(settings.children or None, settings.child_memory_mb)
     stack.push_async_callback(children.aclose)
     prices = await asyncio.to_thread(Prices, settings.prices)
-    tools = _tools(settings, artifacts, children, stack)
+    tools = await _tools(settings, artifacts, children, stack)
     calls = JournalledCalls(journal, tools, prices, Budget(SystemClock()))
-    return await _services(settings, artifacts, MemoryLedger(journal), calls, MemoryReleases())
+    ledger = MemoryLedger(journal)
+    sources = FolderSources(children)
+    return await _services(settings, sources, artifacts, ledger, calls, MemoryReleases(), MemoryPulse(ledger))
 
 
 def _drill(settings: Settings, stack: AsyncExitStack) -> None:
@@ -115,30 +122,56 @@ def _drill(settings: Settings, stack: AsyncExitStack) -> None:
 
 
 async def _services(
-    settings: Settings, artifacts: Artifacts, ledger: Ledger, calls: Calls, releases: Releases
+    settings: Settings,
+    sources: Sources,
+    artifacts: Artifacts,
+    ledger: Ledger,
+    calls: Calls,
+    releases: Releases,
+    pulse: Pulse,
 ) -> Services:
     return Services(
         clock=SystemClock(),
-        sources=BoundedSources(FolderSources()),
+        sources=BoundedSources(sources),
         artifacts=artifacts,
         ledger=ledger,
         calls=calls,
         pool=PlainPool(),
+        pulse=pulse,
         playbooks=FilePlaybooks(),
         releases=releases,
-        rules_sha256=await asyncio.to_thread(rules_sha256),
+        rules_sha256=await asyncio.to_thread(local_sha256),
         reader_version=READER_VERSION,
         models={"extract": settings.model, "summarize": settings.model},
     )
 
 
-def _tools(settings: Settings, artifacts: Artifacts, children: Children, stack: AsyncExitStack) -> dict[str, Tool]:
-    model = OpenAIModel(
+def _has_key(settings: Settings) -> bool:
+    """An endpoint of one's own may do without a key; OpenAI's cannot."""
+    return bool(settings.openai_api_key.get_secret_value() or settings.openai_base_url)
+
+
+async def _tools(
+    settings: Settings, artifacts: Artifacts, children: Children, stack: AsyncExitStack
+) -> dict[str, Tool]:
+    reader = DocumentReader(children, artifacts, ReaderLimits(seconds=settings.parsing_seconds))
+    local: tuple[Tool, ...] = (reader, ClauseRules(artifacts, children))
+    tools: dict[str, Tool] = {tool.name: BoundedTool(tool) for tool in local}
+    if _has_key(settings):
+        model = await asyncio.to_thread(_model, settings)
+        stack.push_async_callback(model.aclose)
+        rates = Rates(settings.endpoint_concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+        tools[model.name] = Paced(BoundedTool(model), pace_of(settings.openai_base_url, rates))
+    return tools
+
+
+def _model(settings: Settings) -> OpenAIModel:
+    """Imported late: it takes a third of the start-up time, and a run of the local engine needs none of it."""
+    from graph.adapters.openai_model import OpenAIModel
+
+    return OpenAIModel(
         api_key=settings.openai_api_key.get_secret_value() or "none",
         base_url=settings.openai_base_url,
         timeout=settings.request_seconds,
         attempts=settings.attempts,
     )
-    stack.push_async_callback(model.aclose)
-    tools: tuple[Tool, ...] = (DocumentReader(children, artifacts), ClauseRules(artifacts, children), model)
-    return {tool.name: BoundedTool(tool) for tool in tools}

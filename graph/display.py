@@ -178,8 +178,9 @@ def _finding_cells(finding: Finding) -> tuple[str, ...]:
 
 def _call_cells(call: Mapping[str, Any]) -> tuple[str, ...]:
     begun, ended = call.get("started_at"), call.get("finished_at")
-    known = isinstance(begun, datetime) and isinstance(ended, datetime)
-    took = duration((ended - begun).total_seconds()) if known else ""
+    took = ""
+    if isinstance(begun, datetime) and isinstance(ended, datetime):
+        took = duration((ended - begun).total_seconds())
     tokens = f"{call['tokens_in']} + {call['tokens_out']}" if call.get("tokens_in") is not None else ""
     usd = call.get("usd")
     cost = "" if usd is None else money(Decimal(usd), basis="estimated" if call["basis"] == "estimated" else "reported")

@@ -22,6 +22,7 @@ from graph.runtime.checkpoints import postgres_saver
 from graph.runtime.database import Database, Pool
 from graph.runtime.lease import OWNER, Lease
 from graph.runtime.pools import GRACE_SECONDS, ReadAhead
+from graph.runtime.tasks import ended
 from nodes.domain.errors import LeaseLost, ReplyError
 from nodes.domain.run import WORKFLOW_VERSION
 from nodes.ports import Services
@@ -92,7 +93,8 @@ class Driver:
                     f"Another process took thread {self.thread_id} over while this one was silent; "
                     "nothing more was written here."
                 ) from None
-            await _ended(self._task)
+            # No call may outlive the one who asked for it.
+            await ended([self._task])
             raise
         finally:
             self._task = None
@@ -180,12 +182,6 @@ async def _leave(pool: ReadAhead, lease: Lease, resume_id: str, outcome: str, er
             await database.execute("end_resume", resume_id=resume_id, outcome=outcome, error=error[:2000])
     finally:
         await lease.release()
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    """Cancel the run and wait until it has: no call may outlive the one who asked for it."""
-    task.cancel()
-    await asyncio.wait([task])
 
 
 def _ignore(event: Mapping[str, Any]) -> None:

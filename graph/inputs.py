@@ -9,6 +9,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from graph.composition import Parts
+from nodes.domain.errors import EndpointRefused
+from nodes.domain.options import ENGINES, OptionError
+from nodes.domain.run import Settings, chain
+
 
 def reply_of(
     decisions: Sequence[Mapping[str, Any]] | None, accept_all: bool, reviewer: str, reason: str
@@ -37,3 +42,26 @@ def plain(options: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in options.items()
         if value is not None
     }
+
+
+def check_engine(parts: Parts, engine: str, settings: Settings, *, key: bool = True) -> None:
+    """Refuse before a cent is spent: an engine without its key, a budget without a price.
+
+    Raises OptionError, EndpointRefused.
+    """
+    if engine not in ENGINES:
+        raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
+    if engine == "local":
+        return
+    if key and not parts.has_key:
+        raise EndpointRefused(
+            "The engine openai needs a key: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint), "
+            "or use --engine local."
+        )
+    models = {**parts.outside.services.models, **settings.models}
+    for model in [model for step in models for model in chain(models, step)]:
+        if settings.budget_usd is not None and not parts.prices.knows(model):
+            raise OptionError(
+                f"The price of {model} is not known, so a budget for it cannot be kept: "
+                "name the price in the file of REPRISE_PRICES, or leave the budget out."
+            )

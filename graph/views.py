@@ -15,11 +15,12 @@ from langgraph.types import StateSnapshot
 from graph.display import Diagram, run_frame, run_html
 from graph.driver import Compiled
 from graph.runtime.database import Database
-from graph.runtime.lease import alive, host_key
+from graph.runtime.lease import alive, busy, host_key
 from graph.runtime.postgres_ledger import PostgresLedger, run_from_row
 from graph.runtime.status import Facts, Status, derive, next_action
 from nodes.domain.clauses import RISKS, Finding
-from nodes.domain.errors import ArtifactMissing, UnknownThread
+from nodes.domain.entering import readable
+from nodes.domain.errors import ArtifactMissing, ThreadBusy, UnknownThread
 from nodes.domain.review import latest, undecided
 from nodes.domain.run import WORKFLOW_VERSION, ArtifactRef, Run, Tally
 from nodes.ports import Artifacts
@@ -71,6 +72,12 @@ class Views:
     def diagram(self) -> Diagram:
         return Diagram(self._graph.get_graph().draw_mermaid())
 
+    async def refuse_busy(self, thread_id: str) -> None:
+        """Raise ThreadBusy while a process drives the thread."""
+        holder = await self._database.row("holder", thread_id=thread_id)
+        if holder and holds(holder):
+            raise ThreadBusy(busy(thread_id, holder["host"], holder["pid"], holder["taken_at"]))
+
     async def run_of(self, thread_id: str) -> Run | None:
         row = await self._database.row("run_of_thread", thread_id=thread_id)
         return None if row is None else run_from_row(row)
@@ -87,7 +94,7 @@ class Views:
         if run is None:
             return _unfrozen(thread_id, head, live, last)
         tally = await self._ledger.tally(run.run_id)
-        state = head.values
+        state = readable(head.values)
         packet, waiting = await self._packet(run, state)
         status = derive(
             Facts(
@@ -159,7 +166,7 @@ class Views:
                     "step": (one.metadata or {}).get("step"),
                     "next": list(one.next),
                     "headline": one.values.get("headline") or "",
-                    "batch_index": one.values.get("batch_index") or 0,
+                    "batch_index": readable(one.values).get("batch_index") or 0,
                     "created_at": one.created_at,
                 }
             )
@@ -179,9 +186,11 @@ class Views:
         if not state.get("packet"):
             return None, 0
         try:
-            packet: dict[str, Any] = json.loads(await self._artifacts.get(state["packet"]))
-        except ArtifactMissing:
+            packet = json.loads(await self._artifacts.get(state["packet"]))
+        except (ArtifactMissing, ValueError):
             return None, 0
+        if not isinstance(packet, dict) or packet.get("run_id") != run.run_id:
+            return None, 0  # the state was edited; the gate will say so
         return packet, len(undecided(packet, await self._ledger.decisions(run.run_id)))
 
     async def _review(self, run: Run, state: Mapping[str, Any], waiting: int) -> dict[str, Any] | None:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contract_room import room
+from cli_room import refused, room, run_here
 from world import ROOT, begin, run
 
 from graph.adapters import embedded_postgres
-from graph.surfaces import cli
 
 RUN_KEYS = (
     "thread_id name run_id job_id matter workflow_version playbook engine status step next_action started_at "
@@ -60,30 +58,9 @@ Call = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def here(env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Iterator[Call]:
-    """A command in this process, for what needs no process of its own: it saves the start of an interpreter."""
-    before = signal.getsignal(signal.SIGTERM)
-
-    def call(*arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
-        capsys.readouterr()
-        with pytest.MonkeyPatch.context() as patch:
-            for name, value in {"REPRISE_HOME": env["REPRISE_HOME"], **more}.items():
-                patch.setenv(name, value)
-            code = cli.run([str(one) for one in arguments])
-        said = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, said.out, said.err)
-
-    yield call
-    signal.signal(signal.SIGTERM, before)
-
-
-def refused(ended: subprocess.CompletedProcess[str], code: int) -> str:
-    """The one sentence of a command that was refused with this exit code and printed nothing else."""
-    assert (ended.returncode, ended.stdout) == (code, ""), ended.stderr
-    lines = ended.stderr.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("error: "), ended.stderr
-    assert "Traceback" not in lines[0]
-    return lines[0]
+def here(env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Call:
+    """A command in this process, with more variables."""
+    return lambda *arguments, **more: run_here(arguments, {**env, **more}, capsys)
 
 
 def test_a_run_that_waits_has_exactly_the_keys_of_the_contract(waiting: dict[str, Any]) -> None:

@@ -6,14 +6,16 @@ import json
 import re
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from contract_room import room
+from cli_room import Ended, objects, refused, room, run_here
 from world import begin, environment, run, wait_until
 
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
+
+Call = Callable[..., Ended]
 
 
 @pytest.fixture
@@ -21,35 +23,27 @@ def env(database: str, home: Path) -> dict[str, str]:
     return environment(database, home)
 
 
-def lines(arguments: list[Any], env: dict[str, str]) -> list[dict[str, Any]]:
-    """What a command prints, one object a line."""
-    ended = run(arguments, env)
-    assert ended.returncode == 0, ended.stderr
-    return [json.loads(line) for line in ended.stdout.splitlines()]
+@pytest.fixture
+def here(env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Call:
+    """A command in this process."""
+    return lambda *arguments: run_here(arguments, env, capsys)
 
 
-def refused(arguments: list[Any], env: dict[str, str], code: int) -> str:
-    """The one sentence of a command that was refused with this exit code and printed nothing else."""
-    ended = run(arguments, env)
-    assert (ended.returncode, ended.stdout) == (code, ""), ended.stderr
-    said = ended.stderr.splitlines()
-    assert len(said) == 1 and said[0].startswith("error: "), ended.stderr
-    return said[0]
-
-
-def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(env: dict[str, str], tmp_path: Path) -> None:
+def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(
+    env: dict[str, str], here: Call, tmp_path: Path
+) -> None:
     began = run(["start", room(tmp_path / "room"), "--thread", "decided", "--detailed-exit-code"], env)
     assert began.returncode == 3, began.stderr
     assert began.stdout.rstrip().endswith("Next: python run.py review decided")
     assert "extract" in began.stderr and "batch 1 of 1" in began.stderr
-    wait = lines(["findings", "decided", "--to-review", "--json"], env)
+    wait = objects(here("findings", "decided", "--to-review", "--json"))
 
     file = tmp_path / "decisions.json"
-    refused(["resume", "decided", "--decisions", tmp_path / "none.json"], env, 2)
+    refused(here("resume", "decided", "--decisions", tmp_path / "none.json"), 2)
     file.write_text("[{")
-    assert "is not JSON" in refused(["resume", "decided", "--decisions", file], env, 2)
+    assert "is not JSON" in refused(here("resume", "decided", "--decisions", file), 2)
     file.write_text(json.dumps([{"finding_id": "0" * 12, "verdict": "accept"}]))
-    bad = run(["resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json"], env)
+    bad = here("resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json")
     assert (bad.returncode, bad.stdout) == (2, "")
     assert "error: Not in this review packet" in bad.stderr and "The run still waits" in bad.stderr
 
@@ -59,15 +53,15 @@ def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(env: dic
     done = run(["resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json"], env)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["status"] == "completed"
-    made = lines(["decisions", "decided", "--json"], env)
+    made = objects(here("decisions", "decided", "--json"))
     assert {one["reviewer"] for one in made} == {"A. Martin"}
     assert [one["verdict"] for one in made].count("reject") == 1
     assert {one["surface"] for one in made} == {"cli"}
 
 
-def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, str], tmp_path: Path) -> None:
+def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, str], here: Call, tmp_path: Path) -> None:
     assert run(["start", room(tmp_path / "room"), "--thread", "all", "--json"], env).returncode == 0
-    stored = run(["review", "all", "--accept-all", "--reviewer", "B. Roy", "--json"], env)
+    stored = here("review", "all", "--accept-all", "--reviewer", "B. Roy", "--json")
     assert json.loads(stored.stdout)["review"]["waiting"] == 0
     assert json.loads(stored.stdout)["resumes"] == 0
     ended = run(["resume", "all", "--accept-all", "--reviewer", "B. Roy", "--json"], env)
@@ -75,10 +69,10 @@ def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, st
     view = json.loads(ended.stdout)
     assert view["status"] == "completed"
     assert {"note.md", "note.html"} <= {one["name"] for one in view["artifacts"]}
-    assert run(["report", "all"], env).stdout.startswith("# ")
+    assert here("report", "all").stdout.startswith("# ")
 
     page = tmp_path / "note.html"
-    assert run(["report", "all", "--format", "html", "--output", page], env).returncode == 0
+    assert here("report", "all", "--format", "html", "--output", page).returncode == 0
     text = page.read_text("utf-8")
     assert text.lstrip().lower().startswith("<!doctype html>")
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", text)
@@ -131,7 +125,7 @@ def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str]
         process = begin(["start", room(tmp_path / "room"), "--thread", "busy", "--engine", "openai"], paid)
         try:
             wait_until(lambda: endpoint.counts()["received"] >= 1)
-            assert f"driven by process {process.pid}" in refused(["resume", "busy"], paid, 5)
+            assert f"driven by process {process.pid}" in refused(run(["resume", "busy"], paid), 5)
         finally:
             process.kill()
             process.communicate(timeout=20)
@@ -150,7 +144,7 @@ def test_a_run_that_reached_its_budget_exits_4(env: dict[str, str], tmp_path: Pa
         assert run(["status", "poor"], paid).returncode == 4
 
 
-def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(env: dict[str, str], tmp_path: Path) -> None:
+def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(here: Call, tmp_path: Path) -> None:
     import pikepdf
 
     source = room(tmp_path / "room", 1)
@@ -159,13 +153,13 @@ def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(env: dict[
     (source / "contract 0.pdf").unlink()
     words = tmp_path / "words.txt"
     words.write_text("# of the seller\nlocked.pdf = open-sesame\n")
-    ended = run(["start", source, "--thread", "locked", "--passwords", words, "--review", "never", "--json"], env)
+    ended = here("start", source, "--thread", "locked", "--passwords", words, "--review", "never", "--json")
     assert json.loads(ended.stdout)["status"] == "completed", ended.stderr
     assert "open-sesame" not in ended.stdout + ended.stderr
     words.write_text("locked.pdf open-sesame\n")
-    assert "open-sesame" not in refused(["start", source, "--passwords", words], env, 2)
+    assert "open-sesame" not in refused(here("start", source, "--passwords", words), 2)
 
 
-def test_cancel_is_told_by_status(env: dict[str, str], tmp_path: Path) -> None:
-    assert run(["start", room(tmp_path / "room", 1), "--thread", "off"], env).returncode == 0
-    assert json.loads(run(["cancel", "off", "--json"], env).stdout)["status"] == "cancelled"
+def test_cancel_is_told_by_status(here: Call, tmp_path: Path) -> None:
+    assert here("start", room(tmp_path / "room", 1), "--thread", "off").returncode == 0
+    assert json.loads(here("cancel", "off", "--json").stdout)["status"] == "cancelled"

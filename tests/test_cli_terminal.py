@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 import pytest
-from contract_room import room
+from cli_room import room, run_here
 from rich.console import Console
-from world import command, environment, run
+from world import command, environment
 
 from graph.surfaces.terminal import show_findings
 from nodes.domain.clauses import Finding
@@ -43,10 +43,10 @@ def read_until(keyboard: int, wanted: str, seconds: float = 30) -> str:
 
 
 def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_once(
-    database: str, home: Path, tmp_path: Path
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     env = environment(database, home)
-    assert run(["start", room(tmp_path / "room", 1), "--thread", "by hand"], env).returncode == 0
+    assert run_here(["start", room(tmp_path / "room", 1), "--thread", "by hand"], env, capsys).returncode == 0
     process, keyboard = on_a_terminal(["review", "by hand"], {**env, "TERM": "dumb"})
     try:
         read_until(keyboard, "Who signs")
@@ -55,7 +55,9 @@ def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_o
         assert "1 of 2" in screen and "contract 0.pdf, page 1" in screen
         os.write(keyboard, b"a")
         read_until(keyboard, "2 of 2")
-        made = [json.loads(line) for line in run(["decisions", "by hand", "--json"], env).stdout.splitlines()]
+        made = [
+            json.loads(line) for line in run_here(["decisions", "by hand", "--json"], env, capsys).stdout.splitlines()
+        ]
         assert [(one["verdict"], one["reviewer"]) for one in made] == [("accept", "C. Noir")]
         os.write(keyboard, b"x")
         read_until(keyboard, "Why is it wrong")
@@ -68,7 +70,7 @@ def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_o
         process.kill()
         process.wait()
         os.close(keyboard)
-    view = json.loads(run(["status", "by hand", "--json"], env).stdout)
+    view = json.loads(run_here(["status", "by hand", "--json"], env, capsys).stdout)
     assert (view["status"], view["review"]["decisions"], view["resumes"]) == ("completed", 2, 1)
 
 

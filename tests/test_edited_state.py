@@ -188,8 +188,20 @@ async def test_the_facade_says_it_too_and_resumes_after_the_mending(reprise: Rep
     config = {"configurable": {"thread_id": view.thread_id}}
     graph = reprise.views._graph
     good = (await graph.aget_state(config)).values["packet"]
+    for changes in (
+        {"batch_index": "x", "batch_size": -1, "documents_total": "many", "by_risk": 3, "findings": "../x"},
+        {"packet": (await graph.aget_state(config)).values["findings"]},
+        {"packet": NONSENSE},
+    ):
+        before = (await graph.aget_state(config)).values
+        await graph.aupdate_state(config, changes)
+        shown = await reprise.support.show(view.thread_id)
+        assert shown["run"]["status"] == "needs_review" and shown["run"]["batch"]["index"] in (0, 1)
+        assert await reprise.findings("edited") and (await reprise.status("edited")).to_json()["documents"]["done"] == 4
+        with pytest.raises(UserError, match="|".join(changes)):
+            await reprise.resume("edited", accept_all=True, reviewer="A. Martin")
+        await graph.aupdate_state(config, {name: before[name] for name in changes})
     await graph.aupdate_state(config, {"packet": NONSENSE})
-    assert (await reprise.status("edited")).status == "needs_review"
     with pytest.raises(UserError, match="packet"):
         await reprise.resume("edited", accept_all=True, reviewer="A. Martin")
     await graph.aupdate_state(config, {"packet": good})

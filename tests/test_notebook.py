@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sys
 import time
 from dataclasses import replace
@@ -56,7 +57,7 @@ def test_the_notebook_runs_in_an_empty_home(database: str, home: Path, tmp_path:
     shown = [output.data for output in outputs]
     assert shown[0]["text/markdown"] == f"```mermaid\n{build_graph(None).compile().get_graph().draw_mermaid()}\n```"  # type: ignore[arg-type]
     progress = shown[1]["text/plain"]
-    assert "16 of 16 documents" in progress and "text/html" not in shown[1], "the bar ends as text"
+    assert re.search(r"(\d\d) of \1 documents", progress) and "text/html" not in shown[1], "the bar ends as text"
     assert "needs_review" in shown[2]["text/html"]
     assert "findings</b>" in shown[3]["text/html"]
     assert shown[-2]["text/markdown"].startswith("# ")
