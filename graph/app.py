@@ -193,6 +193,10 @@ class Reprise:
         """The run object."""
         return await self.views.run(await self.find(thread))
 
+    async def progress(self, thread: str) -> dict[str, Any]:
+        """How far a run is, at what pace, and what it does now: see graph.runtime.progress."""
+        return await self.support.progress(await self.find(thread))
+
     async def findings(self, thread: str) -> FindingsView:
         """Every finding with its score and decision."""
         thread_id = await self.find(thread)

@@ -13,12 +13,14 @@ from typing import Any
 
 from graph.composition import Parts
 from graph.runtime.journal import call_key
+from graph.runtime.lease import Lease
 from nodes.domain.clauses import Candidate
 from nodes.domain.documents import DocumentText, SourceDocument
 from nodes.domain.errors import DocumentError, Transient
+from nodes.domain.passages import reading_list
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import WORKFLOW_VERSION, Run, Settings, chain
-from nodes.extract_document import read_question, reading_list, rules_question
+from nodes.extract_document import read_question, rules_question
 from nodes.ports import Question, Services, Usage
 from nodes.prompts.questions import model_question
 
@@ -50,7 +52,7 @@ class Estimator:
 
     def __init__(self, parts: Parts, passwords: Mapping[str, str]) -> None:
         self._parts = parts
-        self._services: Services = replace(parts.outside.services, passwords=passwords)
+        self._services: Services = parts.driven(passwords).services
         self._database = parts.outside.database
 
     async def estimate(
@@ -58,28 +60,31 @@ class Estimator:
     ) -> dict[str, Any]:
         """The estimate as JSON; it is stored, and `cost` of a run of the same inputs compares with it.
 
-        documents {total, unreadable}, pages, calls {reader, clause_rules, model, known}, tokens {in, in_most, out,
-        out_most}, usd {low, likely, high, unpriced_calls}, seconds {low, high, basis}, reading_seconds. `high` is what
-        a budget would have to be so that the run is never held; `known`: questions whose answers are there already.
+        documents {total, unreadable}, pages, calls {reader, clause_rules, model, model_most, known}, tokens {in,
+        in_most, out, out_most}, usd {low, likely, high, unpriced_calls}, seconds {low, high, basis}, reading_seconds.
+        `high` is what a budget would have to be so that the run is never held; `known`: questions whose answers are
+        there already.
         """
         services, began = self._services, time.monotonic()
         documents = await services.sources.scan(source, services.passwords)
         playbook = await services.playbooks.load(playbook_name)
-        if engine == "openai":
-            settings = replace(settings, models={**services.models, **settings.models})
-        run = _run_of(playbook, engine, matter, settings, len(documents))
-        slots = asyncio.Semaphore(settings.concurrency)
-        work = [self._look(run, playbook, one, slots) for one in documents if not one.skipped]
-        looked = await asyncio.gather(*work)
+        run = _run_of(playbook, engine, matter, settings, services.models, len(documents))
+        looked = await self._looked(run, playbook, [one for one in documents if not one.skipped])
         reading = time.monotonic() - began
         questions = [question for one in looked for question in one.questions]
         total = await self._sum(run, questions)
-        self._add_note(run, total, len({one.supplier for one in looked if one.supplier}))
         read = [one for one in looked if one.pages is not None]
+        most_calls = total.calls + self._add_note(run, total, {one.supplier for one in read if one.supplier}, len(read))
         estimate = {
             "documents": {"total": len(documents), "unreadable": len(looked) - len(read)},
             "pages": sum(one.pages or 0 for one in read),
-            "calls": {"reader": len(looked), "clause_rules": len(read), "model": total.calls, "known": total.known},
+            "calls": {
+                "reader": len(looked),
+                "clause_rules": len(read),
+                "model": total.calls,
+                "model_most": most_calls,
+                "known": total.known,
+            },
             "tokens": total.tokens,
             "usd": {
                 **{name: float(round(usd, 6)) for name, usd in total.usd.items()},
@@ -89,7 +94,18 @@ class Estimator:
             "reading_seconds": round(reading, 1),
         }
         await self._keep(run, documents, estimate)
-        return {**estimate, "engine": engine, "models": dict(settings.models), "playbook": playbook.name}
+        return {**estimate, "engine": engine, "models": dict(run.settings.models), "playbook": playbook.name}
+
+    async def _looked(self, run: Run, playbook: Playbook, documents: Sequence[SourceDocument]) -> list[_Looked]:
+        """Under a lease, so that nobody waits for what a killed dry run had begun to read."""
+        slots = asyncio.Semaphore(run.settings.concurrency)
+        lease = Lease(self._database, run.thread_id, ttl=self._parts.outside.lease_seconds)
+        await lease.take()
+        lease.keep(_nothing, _nothing)
+        try:
+            return await asyncio.gather(*(self._look(run, playbook, one, slots) for one in documents))
+        finally:
+            await lease.release()
 
     async def _look(self, run: Run, playbook: Playbook, source: SourceDocument, slots: asyncio.Semaphore) -> _Looked:
         """Read a document and choose what a model would be asked about it."""
@@ -126,11 +142,23 @@ class Estimator:
             self._add(total, question.model, int(chars / CHARS_A_TOKEN), worst)
         return total
 
-    def _add_note(self, run: Run, total: _Sum, suppliers: int) -> None:
+    def _add_note(self, run: Run, total: _Sum, suppliers: set[str], documents: int) -> int:
+        """One question a supplier for the note; returns how many it may be at the most.
+
+        The rules name a supplier less often than a model does, so that every document may turn out to be of its own.
+        """
         models = chain(run.settings.models, "summarize") if run.engine == "openai" else ()
-        for _ in range(suppliers if models else 0):
+        if not models:
+            return 0
+        worst = Usage(8 * NOTE_TOKENS, 0, 4_096)
+        for _ in suppliers:
             total.calls += 1
-            self._add(total, models[0], NOTE_TOKENS, Usage(8 * NOTE_TOKENS, 0, 4_096))
+            self._add(total, models[0], NOTE_TOKENS, worst)
+        more = documents - len(suppliers)
+        total.tokens["in_most"] += more * worst.tokens_in
+        total.tokens["out_most"] += more * worst.tokens_out
+        total.usd["high"] += more * (self._parts.prices.price(models[0], worst)[0] or Decimal(0))
+        return documents
 
     def _add(self, total: _Sum, model: str, tokens_in: int, worst: Usage) -> None:
         prices = self._parts.prices
@@ -180,6 +208,10 @@ class _Looked:
     questions: Sequence[Question] = ()
 
 
+def _nothing() -> None:
+    """Nobody can cancel an estimate or take it over."""
+
+
 def _questions(
     raw: bytes, rules: Mapping[str, Any], playbook: Playbook, source: SourceDocument, model: str, chunk_chars: int
 ) -> list[Question]:
@@ -191,8 +223,11 @@ def _questions(
     ]
 
 
-def _run_of(playbook: Playbook, engine: str, matter: str, settings: Settings, documents: int) -> Run:
-    """A run that nobody will drive: it only says where answers are kept."""
+def _run_of(
+    playbook: Playbook, engine: str, matter: str, settings: Settings, models: Mapping[str, str], documents: int
+) -> Run:
+    """A run that nobody will drive: it only says where answers are kept. `models`: of steps that name none."""
+    named = {**models, **settings.models} if engine == "openai" else settings.models
     return Run(
         run_id=f"estimate-{uuid.uuid4()}",
         thread_id=f"estimate-{uuid.uuid4()}",
@@ -203,6 +238,6 @@ def _run_of(playbook: Playbook, engine: str, matter: str, settings: Settings, do
         playbook_sha256=playbook.sha256,
         engine=engine,
         workflow_version=WORKFLOW_VERSION,
-        settings=settings,
+        settings=replace(settings, models=named),
         documents_total=documents,
     )

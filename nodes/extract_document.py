@@ -16,15 +16,12 @@ from nodes.domain.extraction import read_answer
 from nodes.domain.file_names import misnamed, unopened
 from nodes.domain.format import duration
 from nodes.domain.hostile import addressed, hidden_findings
-from nodes.domain.passages import Passage, choose, chunks, halve, likely_ones
+from nodes.domain.passages import Passage, halve, reading_list
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import DocumentResult, Run, chain
+from nodes.domain.sentences import heading_at
 from nodes.ports import Answer, Patience, Question, Services
 from nodes.prompts.questions import model_question
-
-READ_SHARE, READ_LEAST = 0.3, 12_000
-"""A model reads at most this share of a document's characters, but this many in any case."""
-
 
 SLOW_FACTOR = 3.0
 """How many times the usual limits a document of the slow lane may take."""
@@ -135,6 +132,8 @@ class _Document:
         candidates = [*seen.candidates, *addressed(text)]
         findings = await _off_the_loop(len(raw), located, text, source, candidates, seen.supplier)
         await _reject_unlocated(services, run, seen, findings)
+        known = [(start, heading) for start, heading in rules.value.get("headings", ())]
+        findings = [one.with_(section=heading_at(known, one.spans[0][0])) if one.spans else one for one in findings]
         findings += hidden_findings(text, source, seen.supplier)
         stored = json.dumps([finding.to_json() for finding in findings], ensure_ascii=True).encode()
         return self.result(
@@ -201,14 +200,6 @@ class _Document:
             for half in halves:
                 answers += await self._answers(model, text, half)
             return answers
-
-
-def reading_list(
-    text: DocumentText, candidates: Sequence[Candidate], chunk_chars: int, passages: Sequence[Sequence[Any]] = ()
-) -> list[list[Passage]]:
-    """What a model reads of a document, in chunks of one question each."""
-    budget = max(READ_LEAST, int(len(text.text) * READ_SHARE))
-    return chunks(text, choose(text, candidates, budget, likely_ones(text, passages)), chunk_chars)
 
 
 def read_question(services: Services, run: Run, source: SourceDocument) -> Question:

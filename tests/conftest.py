@@ -24,6 +24,15 @@ T = TypeVar("T")
 DATA = ROOT.parent / "shared" / "data"
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print what tests have measured, also those that ran in another process."""
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                if name == "measured" and report.when == "call":
+                    terminalreporter.write_line(f"measured: {value}")
+
+
 @pytest.fixture(autouse=True)
 def _scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A developer's shell cannot change what a test sees."""

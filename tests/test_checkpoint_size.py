@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from world import rows
 
 from graph import Reprise
@@ -50,15 +50,15 @@ async def measured(reprise: Reprise, database: str, folder: Path, count: int) ->
 
 
 async def test_a_super_step_adds_at_most_4_kb_and_the_same_at_10_and_at_300_documents(
-    reprise: Reprise, database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    reprise: Reprise, database: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     few, few_blobs = await measured(reprise, database, tmp_path / "010", 10)
     many, many_blobs = await measured(reprise, database, tmp_path / "300", 300)
-    with capsys.disabled():
-        print(
-            f"\nbytes a super-step: {few[0]} at 10 documents, {statistics.median(many):.0f} (median) and {max(many)} "
-            f"(most) at 300; blobs {few_blobs['bytes']} and {many_blobs['bytes']} in all"
-        )
+    record_property(
+        "measured",
+        f"bytes a super-step: {few[0]} at 10 documents, {statistics.median(many):.0f} (median) and {max(many)} (most) "
+        f"at 300; blobs {few_blobs['bytes']} and {many_blobs['bytes']} in all",
+    )
     # Ids, random digits of versions and the digits of counters differ; nothing else may.
     assert abs(statistics.median(many) - few[0]) <= DIGITS
     assert max(many) - min(many) <= DIGITS

@@ -76,8 +76,8 @@ async def test_a_child_starts_in_less_than_a_second(children: Children) -> None:
 
 
 async def test_a_child_that_reads_pdfs_loads_neither_langgraph_nor_langchain(children: Children) -> None:
-    modules = await children.run(loaded_modules, "graph.adapters.pdf_text", timeout=20)
-    heavy = {"langgraph", "langchain_core", "pydantic", "psycopg", "numpy", "typer"}
+    modules = await children.run(loaded_modules, "graph.adapters.read_file", timeout=20)
+    heavy = {"langgraph", "langchain_core", "pydantic", "psycopg", "lxml", "typer"}
     assert not heavy & set(modules)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,8 @@ from nodes.domain import classifier, rules
 from nodes.domain.classifier import load, load_model, load_notions, save, steps, sure, weigh
 from nodes.domain.errors import MissingPart
 from nodes.domain.features import features, width
-from nodes.domain.local_engine import LONGEST, MOST, classified, local_sha256, look
+from nodes.domain.local_engine import LONGEST, MOST, SURE_RULE, classified, local_sha256, look, with_model
+from nodes.domain.passages import choose, likely_ones
 from nodes.domain.playbook import parse_playbook
 
 ROOT = Path(__file__).parents[1]
@@ -138,6 +140,29 @@ def test_french_is_left_to_the_rules() -> None:
     text = "Le présent contrat est soumis au droit français. Le Client peut résilier à tout moment, sans motif."
     found = look(plain_text(text, "fr"), TYPES).candidates
     assert found and all(candidate.source.startswith("local:rules") for candidate in found)
+
+
+def test_a_rule_that_is_sure_is_believed_where_the_model_sees_nothing() -> None:
+    text = "The Supplier shall pay a fixed sum as a penalty for every day of delay in the delivery of the goods."
+    silent = replace(load_model(), present=np.full_like(load_model().present, 2))
+    (found,) = with_model(silent, plain_text(text), ["liquidated_damages"]).candidates
+    assert found.source.startswith("local:rules") and found.confidence >= SURE_RULE
+
+
+def test_what_is_likely_is_read_when_the_budget_allows_and_the_surest_first() -> None:
+    filler = "\n\n".join(
+        f"{number}. Nothing of note is said in paragraph {number}, whatever it is." for number in range(200)
+    )
+    text = plain_text(f"{filler}\n\n{AGREEMENT}\n\n{filler}")
+    likely = look(text, TYPES).passages
+    assert [one.confidence for one in likely] == sorted((one.confidence for one in likely), reverse=True)
+    assert sum(len(one.quote) for one in likely) <= 0.4 * len(text.text)
+    rows = [[one.clause_type, one.start, len(one.quote), one.confidence] for one in likely]
+    assert [one.quote for one in likely_ones(text, rows)] == [one.quote for one in likely]
+    passages = choose(text, (), 4_000, likely)
+    shown = " ".join(text.text[passage.start : passage.end] for passage in passages)
+    assert sum(passage.chars for passage in passages) <= 4_000
+    assert all(likely[rank].quote in shown for rank in range(4))
 
 
 def test_another_process_gives_the_same_chances_to_the_last_digit() -> None:

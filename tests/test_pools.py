@@ -113,3 +113,59 @@ async def test_closing_cancels_what_is_left() -> None:
     await pool.aclose()
     assert len(world.begun) == 3
     assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("document")]
+
+
+async def test_a_batch_does_not_wait_for_ever_and_what_is_late_stays_in_flight() -> None:
+    world = World()
+    world.slow[1] = 60
+    pool = ReadAhead()
+    late = await pool.settle(run_of(4), range(4), ahead(range(4, 20)), world.work, nothing, lambda: False, wait=0.05)
+    assert late == [1] and pool.in_flight >= 1
+    for first in range(4, 20, 4):
+        wanted = range(first, first + 4)
+        assert await pool.settle(run_of(4), wanted, ahead(), world.work, nothing, lambda: False, wait=5) == []
+    assert world.begun.count(1) == 1 and sorted(world.ended) == [n for n in range(20) if n != 1]
+    await pool.aclose()
+
+
+async def test_another_lane_does_again_what_the_first_has_done() -> None:
+    world = World()
+    pool = ReadAhead()
+    await pool.settle(run_of(4), range(3), ahead(), world.work, nothing, lambda: False)
+    await pool.settle(run_of(4), [1], ahead(), world.work, nothing, lambda: False, lane=1)
+    assert sorted(world.begun) == [0, 1, 1, 2]
+
+
+async def test_another_lane_waits_for_what_is_still_in_flight_and_then_looks_at_it_anew() -> None:
+    world = World()
+    world.slow[1] = 0.3
+    pool = ReadAhead()
+    assert await pool.settle(run_of(4), range(3), ahead(), world.work, nothing, lambda: False, wait=0.01) == [1]
+    await pool.settle(run_of(4), [1], ahead(), world.work, nothing, lambda: False, lane=1)
+    assert sorted(world.begun) == sorted(world.ended) == [0, 1, 1, 2]
+
+
+async def test_documents_are_prepared_ahead_but_no_more_hold_a_slot_than_may() -> None:
+    world = World()
+    pool = ReadAhead()
+    prepared: list[int] = []
+
+    async def work(ordinal: int) -> None:
+        prepared.append(ordinal)
+        async with pool.slot():
+            await world.work(ordinal)
+
+    await pool.settle(run_of(3), range(12), ahead(), work, nothing, lambda: False, ahead=3)
+    assert world.most == 3
+
+
+async def test_at_a_drain_a_document_that_waits_for_its_slot_is_left_there() -> None:
+    world = World(0.3)
+    pool = ReadAhead(grace=5)
+
+    async def work(ordinal: int) -> None:
+        async with pool.slot():
+            await world.work(ordinal)
+
+    await pool.settle(run_of(2), range(12), ahead(), work, nothing, lambda: len(world.begun) >= 2, ahead=4)
+    assert sorted(world.begun) == sorted(world.ended) == [0, 1]

@@ -259,6 +259,26 @@ async def test_an_encrypted_document_says_what_to_do(desk: Desk, tmp_path: Path)
     assert (await desk.text(locked, "open")).text == f"{LEASE}\n"
 
 
+async def test_a_damaged_document_is_not_called_encrypted_because_the_one_before_it_was(
+    desk: Desk, tmp_path: Path
+) -> None:
+    plain = pdf(tmp_path / "a.pdf", says(LEASE))
+    locked = changed(plain, tmp_path / "b.pdf", lambda d: None, encryption=pikepdf.Encryption(owner="boss", user="x"))
+    (tmp_path / "c.pdf").write_bytes(
+        b"%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\ntrailer<</Root 1 0 R>>"
+    )
+    for _ in range(4):
+        with pytest.raises(Unreadable, match="encrypted"):
+            await desk.ask(locked)
+        with pytest.raises(Unreadable, match="damaged"):
+            await desk.ask(tmp_path / "c.pdf")
+
+
+async def test_a_text_layer_of_signs_without_letters_is_read_by_ocr(desk: Desk, tmp_path: Path) -> None:
+    ((_, state, reason),) = (await desk.ask(pdf(tmp_path / "a.pdf", says('"#+%-'))))["pages"]
+    assert reason.startswith("text layer has hardly any letters") and state in ("ocr", "read", "failed")
+
+
 async def test_a_document_encrypted_only_for_its_owner_is_read(desk: Desk, tmp_path: Path) -> None:
     plain = pdf(tmp_path / "a.pdf", says(LEASE))
     lock = pikepdf.Encryption(owner="boss", user="")

@@ -21,6 +21,7 @@ from nodes.domain.documents import DocumentText, Page, SourceDocument, keys_for
 from nodes.domain.errors import SourceError, Unreadable
 from nodes.domain.hostile import clause_of, hidden_findings, instructions, instructs
 from nodes.domain.passages import Passage, shown
+from nodes.domain.sentences import heading_at, headings
 
 
 @pytest.fixture
@@ -286,3 +287,12 @@ def test_a_message_without_a_body_has_an_empty_section() -> None:
     message = mail("", "x")
     message.set_content(io.BytesIO().getvalue(), maintype="image", subtype="png")
     assert [page["state"] for page in read_mail(message.as_bytes(), 1000)] == ["read"]
+
+
+def test_a_finding_knows_the_heading_that_it_stands_under() -> None:
+    said = "ARTICLE 9. LIABILITY\n\n9.1 Cap\n\nThe liability is limited.\n\nARTICLE 10. TERM\n\nThe term is one year.\n"
+    text = DocumentText("0" * 64, said, (Page(1, "read", "", 0, len(said), 0, 0),), "en")
+    known = headings(text)
+    assert heading_at(known, said.index("limited")) == "ARTICLE 9. LIABILITY / 9.1 Cap"
+    assert heading_at(known, said.index("one year")) == "ARTICLE 10. TERM"
+    assert heading_at(known, 0) == heading_at([], 5) == ""

@@ -16,7 +16,7 @@ from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 from nodes.domain.errors import SourceError
 
-MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-mini"}
+MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-nano"}
 OPENAI: dict[str, Any] = {"engine": "openai", "models": MODELS, "review": "never"}
 HANG = {"match": "Firm 2 Ltd", "fault": "hang"}
 
@@ -34,9 +34,10 @@ async def asking(database: str, home: Path, endpoint: ScriptedEndpoint, **settin
         yield opened
 
 
-def asked(endpoint: ScriptedEndpoint) -> Counter[str]:
-    """How often each document reached the endpoint: its own log is the witness."""
-    return Counter(str(call["document"]) for call in endpoint.calls("received") if call["document"])
+def asked(endpoint: ScriptedEndpoint) -> list[int]:
+    """How often each question about a document reached the endpoint: its own log is the witness."""
+    mine = [call["sha256"] for call in endpoint.calls("received") if call["model"] == MODELS["extract"]]
+    return sorted(Counter(mine).values())
 
 
 def words(database: str) -> Counter[tuple[str, str]]:
@@ -54,8 +55,7 @@ async def test_a_document_that_hangs_is_put_off_tried_once_more_and_fails_by_nam
         history = [step["headline"] for step in await reprise.history("t")]
     assert (ended.status, ended.documents["done"], ended.documents["failed"]) == ("completed_with_failures", 11, 1)
     assert words(database) == {("abandoned", "request_timeout"): 2}
-    times = asked(endpoint)
-    assert sorted(times.values()) == [1] * 11 + [2]
+    assert asked(endpoint) == [1] * 11 + [2]
     failed = rows(database, "SELECT document, reason, slow FROM reprise.run_document WHERE state = 'failed'")[0]
     assert failed["document"] == "contract_0002.pdf" and failed["slow"]
     assert "also at a second try" in failed["reason"]
@@ -81,15 +81,15 @@ async def test_a_document_that_was_late_once_is_done_in_the_slow_lane_and_its_fi
 async def test_a_batch_closes_without_a_slow_document_which_goes_on_and_is_asked_about_once(
     database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:
-    endpoint.script([{"match": "Firm 1 Ltd", "delay": 3.0}])
+    endpoint.script([{"match": "Firm 1 Ltd", "delay": 4.0}])
     async with asking(database, home, endpoint, request_seconds=20) as reprise:
         ended = await reprise.start(
-            contracts(tmp_path / "room", 6), thread="t", batch_size=3, batch_wait_seconds=0.3, **OPENAI
+            contracts(tmp_path / "room", 6), thread="t", batch_size=3, batch_wait_seconds=1, **OPENAI
         )
         found = await reprise.findings("t")
     slow = rows(database, "SELECT document, state FROM reprise.run_document WHERE slow")
-    assert slow == [{"document": "contract_0001.pdf", "state": "done"}]
-    assert set(asked(endpoint).values()) == {1} and not words(database)
+    assert {"document": "contract_0001.pdf", "state": "done"} in slow
+    assert set(asked(endpoint)) == {1} and not words(database)
     assert ended.documents["done"] == 6 and {one.document for one in found} >= {"contract_0001.pdf"}
 
 
@@ -133,7 +133,7 @@ def test_after_a_kill_9_with_a_document_put_off_nothing_else_is_asked_again(
     source = contracts(tmp_path / "room", 12)
     env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
     env["REPRISE_REQUEST_SECONDS"] = "2"
-    models = ("--engine", "openai", "--model", "extract=gpt-4.1-mini", "--model", "summarize=gpt-4.1-mini")
+    models = ("--engine", "openai", "--model", "extract=gpt-4.1-mini", "--model", "summarize=gpt-4.1-nano")
     process = begin(["start", source, "--thread", "t", "--batch-size", "4", "--review", "never", *models], env)
     put_off = "SELECT count(*) FROM reprise.run_document WHERE state = 'deferred'"
     again = "SELECT count(*) FROM reprise.calls WHERE document = 'contract_0002.pdf' AND tool = 'model'"
@@ -145,8 +145,7 @@ def test_after_a_kill_9_with_a_document_put_off_nothing_else_is_asked_again(
     assert resumed.returncode == 0, resumed.stderr
     end = json.loads(resumed.stdout)
     assert (end["documents"]["done"], end["documents"]["failed"]) == (11, 1)
-    times = asked(endpoint)
-    assert sorted(times.values())[:-1] == [1] * 11
+    assert asked(endpoint)[:-1] == [1] * 11
     assert number(database, "SELECT count(*) FROM reprise.calls WHERE state = 'lost_answer'") == 1
 
 
@@ -160,7 +159,7 @@ async def test_signs_of_life_are_rows_and_events_and_say_how_far_a_run_is(
         await reprise.start(contracts(tmp_path / "room", 20), thread="t", on_event=events.append, **OPENAI)
         end = await reprise.support.progress(await reprise.find("t"))
     told = [event for event in events if event["event"] == "progress"]
-    assert told and number(database, "SELECT count(*) FROM reprise.heartbeats") == len(told)
+    assert 1 < len(told) <= number(database, "SELECT count(*) FROM reprise.heartbeats")
     settled = [event["documents"]["settled"] for event in told]
     assert settled == sorted(settled) and told[-1]["documents"]["total"] == 20
     assert any(event["oldest_call"] for event in told)

@@ -47,6 +47,7 @@ def environment(database: str, home: Path, **more: str) -> dict[str, str]:
         "REPRISE_HOME": str(home),
         "LANGGRAPH_STRICT_MSGPACK": "true",
         "PYTHONWARNINGS": "error",
+        "COLUMNS": "120",
         **more,
     }
 

@@ -12,6 +12,7 @@ from nodes.domain.entities import supplier
 from nodes.domain.errors import AnswerInvalid
 from nodes.domain.hostile import instructions
 from nodes.domain.local_engine import look
+from nodes.domain.sentences import headings
 from nodes.ports import Artifacts, Question, ToolAnswer, Usage
 
 TIMEOUT = 60.0
@@ -48,6 +49,7 @@ def read_clauses(text: str, types: Sequence[str]) -> dict[str, Any]:
             [passage.clause_type, passage.start, len(passage.quote), passage.confidence] for passage in seen.passages
         ],
         "instructions": [list(span) for span in spans],
+        "headings": [list(entry) for entry in headings(document)],
         "supplier": None if named is None else {"name": named[0], "quote": named[1], "start": named[2]},
     }
 

@@ -38,7 +38,7 @@ class FolderSources:
         self._children = children
 
     async def check(self, source: str) -> int:
-        return len(await asyncio.to_thread(_listed, source))
+        return await asyncio.to_thread(_check, source)
 
     async def scan(self, source: str, passwords: Mapping[str, str] | None = None) -> list[SourceDocument]:
         found = await asyncio.to_thread(_scan, source)
@@ -83,12 +83,24 @@ def _children_of(
         )  # fmt: skip
 
 
+def _check(source: str) -> int:
+    """How many files there are, once one of them is of a kind that can be read."""
+    listed = _listed(source)
+    if all(skipped_because(name, _head(path)) for name, path in listed.items()):
+        raise _nothing(source)
+    return len(listed)
+
+
 def _scan(source: str) -> list[SourceDocument]:
     documents = [_document(path, name) for name, path in sorted(_listed(source).items())]
     if all(document.skipped for document in documents):
-        places = ", ".join(line.strip() for line in source.splitlines() if line.strip())
-        raise SourceError(f"Nothing in {places} can be read: Reprise reads {', '.join(READABLE)}.")
+        raise _nothing(source)
     return documents
+
+
+def _nothing(source: str) -> SourceError:
+    places = ", ".join(line.strip() for line in source.splitlines() if line.strip())
+    return SourceError(f"Nothing in {places} can be read: Reprise reads {', '.join(READABLE)}.")
 
 
 def _listed(source: str) -> dict[str, Path]:
@@ -120,17 +132,26 @@ def _files(place: Path) -> Iterator[tuple[Path, str]]:
             yield path, below.as_posix()
 
 
+def _head(path: Path) -> bytes:
+    """Beginning and end of a file, which tell its kind: the directory of an archive is its end."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+            if size > HEAD:
+                file.seek(max(HEAD, size - HEAD))
+                head += file.read()
+    except OSError as error:
+        raise SourceError(f"The file {path} cannot be opened ({error.strerror}): check its permissions.") from error
+    return head
+
+
 def _document(path: Path, name: str) -> SourceDocument:
+    skipped = skipped_because(name, _head(path))
     try:
         state = path.stat()
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-            file.seek(0)
-            head = file.read(HEAD)
-            if state.st_size > HEAD:
-                file.seek(max(HEAD, state.st_size - HEAD))
-                head += file.read()  # the directory of an archive is its end
     except OSError as error:
         raise SourceError(f"The file {path} cannot be opened ({error.strerror}): check its permissions.") from error
-    skipped = skipped_because(name, head)
     return SourceDocument(name, sha256, state.st_size, state.st_mtime_ns, str(path.resolve()), skipped=skipped)

@@ -134,6 +134,8 @@ def judge(page: Open, laid: Laid) -> tuple[str, str]:
         return "ocr", "text layer without a character map"
     if page.chars.garbled():
         return "ocr", "text layer is garbled"
+    if 0 < letters < FEW_CHARS and sum(map(str.isalnum, laid.text)) < letters / 2:
+        return "ocr", "text layer has hardly any letters"
     if letters and not (page.marks.picture > 0.5 and letters < FEW_CHARS):
         return "read", ""
     if letters:

@@ -63,7 +63,8 @@ def opened(data: bytes, password: str | None) -> pdfium.PdfDocument:
     try:
         return pdfium.PdfDocument(data, password=password)
     except pdfium.PdfiumError as error:
-        if error.err_code == PASSWORD_NEEDED:
+        # The code may be that of a file before this one: PDFium does not always set it.
+        if error.err_code == PASSWORD_NEEDED and b"/Encrypt" in data:
             raise Refused("password" if password else "encrypted") from None
         raise
 

@@ -17,7 +17,12 @@ from nodes.domain.documents import DocumentText
 from nodes.domain.errors import Unreadable
 from nodes.ports import Artifacts, Question, ToolAnswer, Usage
 
-PARTS = {"pypdfium2": "PDF text", "pikepdf": "repair of damaged PDFs"}
+PARTS = {
+    "pypdfium2": "PDF text",
+    "pikepdf": "repair of damaged PDFs and their embedded files",
+    "lxml": "web pages",
+    "python-docx": "Word documents",
+}
 OCR_PARTS = {"rapidocr": "OCR", "onnxruntime": "OCR"}
 SURE = 0.8
 """Mean confidence below which OCR does not replace a text layer, however poor that seems."""

@@ -96,10 +96,11 @@ class ReadAhead:
         lane: int = 0,
     ) -> list[int]:
         """See nodes.ports.Pool; what is late stays in flight."""
+        if self._ahead is None:
+            self._slots = asyncio.Semaphore(run.settings.concurrency)
         if self._ahead is None or lane != self._lane:
             self._lane, self._done = lane, set()
             self._ahead = deque(await following())
-            self._slots = asyncio.Semaphore(run.settings.concurrency)
         self._work, self._on_done, self._limit = work, on_done, run.settings.concurrency + ahead
         self._missing = set(wanted) - self._done
         self._queue = deque(ordinal for ordinal in wanted if ordinal in self._missing and ordinal not in self._running)

@@ -86,6 +86,16 @@ class Progress:
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, failed=f"{self._failed} failed" if self._failed else "")
 
+    def _on_progress(self, event: Mapping[str, Any]) -> None:
+        documents, eta = event["documents"], event["eta_seconds"]
+        if self._bar is not None and self._task is not None:
+            late = f"{documents['deferred']} put off" if documents["deferred"] else ""
+            left = f"{duration(eta)} left" if eta else ""
+            self._bar.update(self._task, pace=", ".join(filter(None, (late, left))))
+
+    def _on_slow_lane(self, event: Mapping[str, Any]) -> None:
+        self._on_batch(event)
+
     def _on_step(self, event: Mapping[str, Any]) -> None:
         step, headline = str(event["step"]), one_line(str(event["headline"]), 300)
         if self._bar is not None and step == "extract" and headline.startswith("extract: batch"):
@@ -104,11 +114,14 @@ class Progress:
             MofNCompleteColumn(),
             TextColumn("documents"),
             TextColumn("{task.fields[failed]}", style="red"),
+            TextColumn("{task.fields[pace]}"),
             TextColumn("{task.fields[spent]}"),
             TimeElapsedColumn(),
         )
         self._bar = Bar(*columns, console=messages(), refresh_per_second=5, transient=True, expand=True)
-        self._task = self._bar.add_task("extract", total=self._total, completed=self._before, failed="", spent="")
+        self._task = self._bar.add_task(
+            "extract", total=self._total, completed=self._before, failed="", pace="", spent=""
+        )
         self._bar.start()
         self._asking = asyncio.create_task(self._ask_spent(), name="spent")
 

@@ -18,7 +18,9 @@ DEAREST = 10
 
 def show_cost(cost: Mapping[str, Any], models: bool = False) -> None:
     """By step, tool and model; with `models` also how fast and how well each answered, and the dearest documents."""
-    _show_levels(cost["by_model"], models)
+    _show_levels(cost["by_model"])
+    if models:
+        _show_speed([row for row in cost["by_model"] if row["calls"]])
     dearest = [row for row in cost["by_document"] if row["document"] and (row["usd"] or row["unpriced"])][:DEAREST]
     if models and dearest:
         table = plain_table("document", "calls", "tokens in", "tokens out", "cost", gives_way=("document",))
@@ -31,27 +33,31 @@ def show_cost(cost: Mapping[str, Any], models: bool = False) -> None:
     saved = f"; {money(Decimal(str(cost['avoided_usd'])))} not paid again" if cost["avoided_usd"] else ""
     console().print(Text(f"spent {total}{limit} in {count(cost['calls'], 'call')}{saved}", style="bold"))
     if cost["estimate"]:
-        console().print(Text(f"estimated {_range(cost['estimate'])}", style="dim"))
+        took = sum(row["calls"] for row in cost["by_model"] if row["tool"] == "model")
+        calls = f"{number(cost['estimate']['calls']['model'])} calls of a model, and took {number(took)}"
+        console().print(Text(f"estimated {_range(cost['estimate'])}, {calls}", style="dim"))
 
 
-def _show_levels(rows: list[Mapping[str, Any]], models: bool) -> None:
-    more = ("median", "p95", "valid", "a second", "cached") if models else ()
-    table = plain_table("step", "tool", "model", "calls", "reused", "lost", *more, "tokens in", "tokens out", "cost")
+def _show_levels(rows: list[Mapping[str, Any]]) -> None:
+    table = plain_table("step", "tool", "model", "calls", "reused", "lost", "tokens in", "cached", "tokens out", "cost")
     for row in rows:
-        speed = (
-            *(_seconds(row[key]) for key in ("median_seconds", "p95_seconds")),
-            "—" if row["success_rate"] is None else f"{100 * row['success_rate']:.0f} %",
-            "—" if row["calls_per_second"] is None else f"{row['calls_per_second']:.1f}",
-            number(int(row["tokens_cached"])),
-        )
+        numbers = ("calls", "reused", "lost", "tokens_in", "tokens_cached", "tokens_out")
+        counted = [number(int(row[key])) for key in numbers]
+        table.add_row(row["step"], row["tool"], one_line(row["model"], 30), *counted, _usd(row))
+    console().print(table)
+
+
+def _show_speed(rows: list[Mapping[str, Any]]) -> None:
+    table = plain_table("step", "tool", "model", "calls", "median", "p95", "valid", "calls a second")
+    for row in rows:
         table.add_row(
             row["step"],
             row["tool"],
             one_line(row["model"], 30),
-            *[number(int(row[key])) for key in ("calls", "reused", "lost")],
-            *(speed if models else ()),
-            *[number(int(row[key])) for key in ("tokens_in", "tokens_out")],
-            _usd(row),
+            number(int(row["calls"])),
+            *(_seconds(row[key]) for key in ("median_seconds", "p95_seconds")),
+            "—" if row["success_rate"] is None else f"{100 * row['success_rate']:.0f} %",
+            "—" if row["calls_per_second"] is None else f"{row['calls_per_second']:.1f}",
         )
     console().print(table)
 
@@ -67,7 +73,8 @@ def show_estimate(estimate: Mapping[str, Any]) -> None:
     local = (
         f"{count(calls['reader'], 'reading')} and {count(calls['clause_rules'], 'look')} by the rules on this machine"
     )
-    out.print(fact("calls", f"{count(calls['model'], 'call')} of a model{known}; {local}"))
+    more = f" to {number(calls['model_most'])}" if calls["model_most"] > calls["model"] else ""
+    out.print(fact("calls", f"{number(calls['model'])}{more} of a model{known}; {local}"))
     if calls["model"]:
         spread = [f"{number(tokens[key])} to {number(tokens[f'{key}_most'])} {key}" for key in ("in", "out")]
         out.print(fact("tokens", ", ".join(spread)))

@@ -73,4 +73,3 @@ def _spans(
         reached += sum(any(hits(span, quote) for quote in found) for span in gold)
         right += sum(any(hits(span, quote) for span in gold) for quote in found)
     return reached / max(wanted, 1), right / max(given, 1)
-

@@ -75,6 +75,8 @@ class Finding:
     alignment: Alignment
     confidence: float
     source: str
+    section: str = ""
+    """The heading that it stands under; "" where none was seen."""
     risk: Risk = "low"
     score: int = 0
     """0 to 100."""
@@ -88,7 +90,8 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__slots__}
-        return {**plain, "boxes": [{name: getattr(box, name) for name in box.__slots__} for box in self.boxes]}
+        boxes = ({name: getattr(box, name) for name in box.__slots__} for box in self.boxes)
+        return {**plain, "boxes": tuple(boxes)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Finding:

@@ -23,6 +23,8 @@ LONGEST = 800
 """Characters of a quote of several sentences."""
 MOST = 20
 """Quotes of one type in one document, the surest."""
+SURE_RULE = 0.6
+"""A rule that is at least this sure is believed where the model sees no clause of the type."""
 ROUTED = 0.4
 """Passages are at most this share of a text: who reads them has a smaller budget."""
 
@@ -55,10 +57,14 @@ def with_model(model: Model, text: DocumentText, types: Sequence[str]) -> Seen:
     """The same with a model of one's own, for a text that is English as far as can be told."""
     by_rules = find(text, types)
     found, passages = classified(model, text, types)
-    known = {candidate.clause_type for candidate in found}
-    if text.language == LANGUAGE:
-        known |= set(map(str, model.types))
-    others = [candidate for candidate in by_rules if candidate.clause_type not in known]
+    seen = {candidate.clause_type for candidate in found}
+    judged = set(map(str, model.types)) if text.language == LANGUAGE else set()
+    others = [
+        candidate
+        for candidate in by_rules
+        if candidate.clause_type not in seen
+        and (candidate.clause_type not in judged or candidate.confidence >= SURE_RULE)
+    ]
     return Seen(_in_order([*found, *others]), passages)
 
 

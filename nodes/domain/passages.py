@@ -33,6 +33,9 @@ MARGIN_CHARS = 300
 SMALLEST_CHARS = 400
 """A passage that is not split any further."""
 
+READ_SHARE, READ_LEAST = 0.3, 12_000
+"""A model reads at most this share of a document's characters, but this many in any case."""
+
 _GAP = re.compile(rf"\n[ \t]*(?:\n\s*)+|{PAGE_BREAK}\s*")
 _ENDS = (re.compile(r"\n"), re.compile(r"(?<=[.;:!?])\s+"), re.compile(r"\s+"))
 _TAG = re.compile(r"<(?=\s*/?\s*passage\b)", re.I)
@@ -60,23 +63,27 @@ def choose(
     """What a model should read of this document, at most `budget_chars` of it unless it is short.
 
     The opening comes first, then the paragraph of the best candidate of each clause type with its neighbours,
-    then those of the other candidates, as long as the budget allows; what is left of it goes to the `likely` ones in
-    their order, each alone. Without any: the opening, the end and evenly spread paragraphs between them.
+    then those of the other candidates, as long as the budget allows. Where there are `likely` ones too, the best have
+    their paragraph alone, and the others and the likely, in their order, not even that: many places count for more
+    than the words around them.
+    Without any: the opening, the end and evenly spread paragraphs between them.
     """
     size = len(text.text)
-    places = [place for candidate in _by_worth(candidates) if (place := _place(text.text, candidate)) is not None]
-    if size <= SHORT_CHARS or (not places and size <= budget_chars):
+    best, others = (_places(text.text, part) for part in _by_worth(candidates))
+    more = _places(text.text, likely)
+    if size <= SHORT_CHARS or (not best and size <= budget_chars):
         return _passages(text, [(0, size)])
     blocks = _blocks(text.text)
     if not blocks:
         return []
     starts = [start for start, _ in blocks]
     wanted = [_grown(blocks, 0, 0, 0, HEAD_CHARS)]
-    for start, end in places:
+    margin = 0 if more else MARGIN_CHARS
+    for start, end in best if more else [*best, *others]:
         first = max(bisect_right(starts, start) - 1, 0)
         last = max(bisect_right(starts, max(end - 1, start)) - 1, first)
-        wanted.append(_grown(blocks, first, last, MARGIN_CHARS, MARGIN_CHARS))
-    wanted += [place for candidate in likely if (place := _place(text.text, candidate)) is not None]
+        wanted.append(_grown(blocks, first, last, margin, margin))
+    wanted += [*others, *more] if more else []
     if len(wanted) == 1:
         wanted += _spread(blocks, budget_chars)
     kept: list[tuple[int, int]] = []
@@ -138,6 +145,14 @@ def fingerprint(text: DocumentText, passage: Passage) -> str:
     return hashlib.sha256(f"{passage.page}\n{shown(text, passage)}".encode()).hexdigest()
 
 
+def reading_list(
+    text: DocumentText, candidates: Sequence[Candidate], chunk_chars: int, passages: Sequence[Sequence[Any]] = ()
+) -> list[list[Passage]]:
+    """What a model reads of a document, in chunks of one question each."""
+    budget = max(READ_LEAST, int(len(text.text) * READ_SHARE))
+    return chunks(text, choose(text, candidates, budget, likely_ones(text, passages)), chunk_chars)
+
+
 def likely_ones(text: DocumentText, passages: Sequence[Sequence[Any]]) -> list[Candidate]:
     """The passages of an answer of the local engine, [clause type, start, length, confidence], as candidates."""
     return [
@@ -146,8 +161,8 @@ def likely_ones(text: DocumentText, passages: Sequence[Sequence[Any]]) -> list[C
     ]
 
 
-def _by_worth(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The best candidate of each clause type first, then the others; the surest first in both."""
+def _by_worth(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+    """The best candidate of each clause type, and the others; the surest first in both."""
     ranked = sorted(candidates, key=lambda candidate: -candidate.confidence)
     seen: set[str] = set()
     best: list[Candidate] = []
@@ -155,7 +170,11 @@ def _by_worth(candidates: Sequence[Candidate]) -> list[Candidate]:
     for candidate in ranked:
         (others if candidate.clause_type in seen else best).append(candidate)
         seen.add(candidate.clause_type)
-    return best + others
+    return best, others
+
+
+def _places(text: str, candidates: Sequence[Candidate]) -> list[tuple[int, int]]:
+    return [place for candidate in candidates if (place := _place(text, candidate)) is not None]
 
 
 def _place(text: str, candidate: Candidate) -> tuple[int, int] | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,6 +12,7 @@ from nodes.domain.documents import DocumentText
 from nodes.domain.folding import Span
 
 MAX_HEADING = 110
+MOST_HEADINGS = 2_000
 LONG_SENTENCE = 1_000
 """Longer sentences are lists: they are parted at their semicolons."""
 LONGEST = 3_000
@@ -72,6 +74,22 @@ def sentences(text: DocumentText) -> list[Sentence]:
             else:
                 found.append(Sentence(first, last, heading, article, number))
     return found
+
+
+def headings(text: DocumentText) -> list[tuple[int, str]]:
+    """(offset from which it holds, heading) for each change of heading, in order; a sub-heading names its article."""
+    found: list[tuple[int, str]] = []
+    for one in sentences(text):
+        shown = one.heading if one.heading == one.article or not one.article else f"{one.article} / {one.heading}"
+        if not found or found[-1][1] != shown:
+            found.append((one.start, shown))
+    return found[:MOST_HEADINGS]
+
+
+def heading_at(known: Sequence[tuple[int, str]], offset: int) -> str:
+    """The heading that holds at an offset."""
+    index = bisect_right(known, offset, key=lambda entry: entry[0])
+    return known[index - 1][1] if index else ""
 
 
 def _titled(line: str, heading: str, article: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from out_of_fold import DATA, METRICS, out_of_fold
 from graph.training.corpus import plain_text, read_contracts
 from nodes.domain.classifier import load_model
 from nodes.domain.clauses import Candidate
-from nodes.domain.local_engine import classified, look
+from nodes.domain.local_engine import look, with_model
 from nodes.domain.rules import load_rules
 
 CUAD = (
@@ -41,13 +41,15 @@ def main() -> int:
     model = load_model()
     if not chosen.skip_folds:
         found = (
-            (contract.name, classified(fold_model, contract.text, CUAD.split(","))[0])
+            (contract.name, with_model(fold_model, contract.text, CUAD.split(",")).candidates)
             for fold_model, fold in out_of_fold(contracts, chosen.cache or Path(tempfile.mkdtemp()))
             for contract in fold
         )
         names = [path.stem for path in (contracts / "txt").glob("*.txt")]
         _score("Five folds over all contracts", contracts, found, ["--types", CUAD, "--docs", ",".join(names)])
-    dev = ((one.name, classified(model, one.text, CUAD.split(","))[0]) for one in read_contracts(contracts, "dev"))
+    dev = (
+        (one.name, with_model(model, one.text, CUAD.split(",")).candidates) for one in read_contracts(contracts, "dev")
+    )
     _score("Shipped model, dev split, texts", contracts, dev, ["--types", CUAD, "--docs", "dev"])
     types = [rule.type for rule in load_rules()["fr"].rule]
     texts = sorted((french / "txt").glob("*.txt"))

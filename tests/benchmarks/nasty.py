@@ -26,7 +26,7 @@ from nodes.domain.documents import DocumentText
 from nodes.domain.errors import Unreadable
 from nodes.ports import Question
 
-SLOWEST = 130.0
+SLOWEST = 300.0
 
 
 async def outcome(reader: DocumentReader, artifacts: MemoryArtifacts, path: Path, password: str) -> tuple[str, str]:

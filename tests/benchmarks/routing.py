@@ -20,9 +20,8 @@ from graph.training.corpus import Contract
 from graph.training.fitting import TYPES
 from nodes.domain.classifier import Model
 from nodes.domain.local_engine import with_model
-from nodes.domain.passages import Passage
+from nodes.domain.passages import Passage, reading_list
 from nodes.domain.playbook import Playbook, parse_playbook
-from nodes.extract_document import reading_list
 from nodes.ports import Services
 from nodes.prompts.questions import model_question
 
