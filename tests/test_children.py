@@ -199,3 +199,15 @@ def test_ctrl_c_in_the_terminal_prints_no_traceback_of_a_child() -> None:
     assert parent.returncode == 130
     assert "Traceback" not in errors
     assert all(gone(pid) for pid in pids)
+
+
+async def test_a_large_parent_does_not_make_its_children_look_used_up() -> None:
+    ballast = bytearray(600 << 20)
+    ballast[:: 1 << 12] = b"x" * len(ballast[:: 1 << 12])
+    pool = Children(workers=1, memory_mb=512)
+    try:
+        first = await pool.run(os.getpid, timeout=10)
+        assert await pool.run(os.getpid, timeout=10) == first
+    finally:
+        await pool.aclose()
+        del ballast

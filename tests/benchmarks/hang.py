@@ -2,8 +2,8 @@
 
 python tests/benchmarks/hang.py [--small]
 
-The endpoint is a process of its own and never answers those calls; the limit of one request is one second. Its twin
-runs on the same documents without a hang.
+The limit of one request is one second, and three in the slow lane. Its twin runs on the same documents without a hang.
+That an endpoint which never answers is given up in this way is in tests/test_time.py.
 """
 
 from __future__ import annotations
@@ -14,35 +14,42 @@ import sys
 import time
 from pathlib import Path
 
-from stage import documents, place, reprise_at, tools, verdict, with_tools
+from stage import documents, number_of, place, reprise_at, tools, verdict, with_tools
 from world import rows
 
-from graph.adapters.openai_model import OpenAIModel
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from nodes.domain.errors import Transient
+from nodes.ports import Question
 
-SLOTS, SECONDS, MOST = 16, 1.0, 0.10
+SLOTS, LATENCY, SECONDS, MOST = 16, 0.2, 1.0, 0.10
 EVERY = 20
+
+
+async def hold(question: Question) -> None:
+    """An answer after 0.2 s; none from a call that hangs, which is given up as the adapter of an endpoint does it."""
+    if question.document and number_of(question) % EVERY == 0:
+        await asyncio.sleep(SECONDS * question.patience.factor)
+        raise Transient("It did not answer in time.", word="request_timeout", unknown=True)
+    await asyncio.sleep(LATENCY)
+
+
+async def calmly(question: Question) -> None:
+    await asyncio.sleep(LATENCY)
 
 
 async def run(count: int, hanging: bool) -> tuple[float, float, dict[str, int]]:
     """(seconds of the run, seconds that abandoned calls held a slot, documents by state)."""
-    script = [{"match": rf"Firm {n} Ltd", "fault": "hang"} for n in range(0, count, EVERY)] if hanging else []
     async with place() as folder:
         source = documents(folder / "room", count)
-        with ScriptedEndpoint(latency=0.2, script=script) as endpoint:
-            async with reprise_at(folder) as reprise:
-                model = OpenAIModel(api_key="x", base_url=endpoint.base_url, timeout=SECONDS)
-                made = {**tools(reprise.parts.outside.services.artifacts), "model": model}
-                with_tools(reprise, made)
-                began = time.monotonic()
-                view = await reprise.start(source, thread="t", engine="openai", review="never", concurrency=SLOTS)
-                seconds = time.monotonic() - began
-                await model.aclose()
-                held = rows(
-                    reprise.parts.url,
-                    "SELECT coalesce(extract(epoch FROM sum(finished_at - started_at)), 0)::float AS s "
-                    "FROM reprise.calls WHERE state = 'abandoned'",
-                )[0]["s"]
+        async with reprise_at(folder) as reprise:
+            with_tools(reprise, tools(reprise.parts.outside.services.artifacts, hold if hanging else calmly))
+            began = time.monotonic()
+            view = await reprise.start(source, thread="t", engine="openai", review="never", concurrency=SLOTS)
+            seconds = time.monotonic() - began
+            held = rows(
+                reprise.parts.url,
+                "SELECT coalesce(extract(epoch FROM sum(finished_at - started_at)), 0)::float AS s "
+                "FROM reprise.calls WHERE state = 'abandoned'",
+            )[0]["s"]
     return seconds, held, view.documents
 
 
