@@ -293,3 +293,10 @@ def test_a_supplier_of_whom_nothing_was_read_gets_no_risk() -> None:
         "high risk, 62 of 100. It counts 1 finding that nobody has reviewed.",
         "not scored, because nothing of it was read.",
     ]
+
+
+def test_a_long_quote_is_not_cut_before_its_negation() -> None:
+    long = "The Seller keeps records of each batch. " * 30 + "The Buyer may not audit the Seller."
+    note, dropped = verified(make_note(findings=[make_finding("a1", long)]))
+    assert dropped == ()
+    assert any("may not audit" in one.text for section in note.sections for one in section.sentences)

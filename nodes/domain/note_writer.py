@@ -15,6 +15,7 @@ from nodes.domain.format import clean, count, one_line, risk_label, when
 from nodes.domain.note import Note, Section, SectionKind, Sentence, Standing, is_stated, status_of, words_of
 from nodes.domain.note_texts import texts
 from nodes.domain.playbook import Playbook
+from nodes.domain.quantities import negated
 from nodes.domain.review import most_serious_first
 from nodes.domain.risk import AGREEMENT_TYPES
 from nodes.domain.run import DocumentResult
@@ -217,7 +218,10 @@ class _Writer:
         yield Sentence(self.say("about_check"))
 
     def quote(self, finding: Finding) -> str:
-        return self.say("quote", quote=one_line(finding.quote, QUOTE_LIMIT))
+        short = one_line(finding.quote, QUOTE_LIMIT)
+        # A cut that leaves out a "not" would say something else.
+        whole = short if negated(short) or not negated(finding.quote) else one_line(finding.quote, len(finding.quote))
+        return self.say("quote", quote=whole)
 
     def place(self, finding: Finding) -> str:
         return place(finding, self.language)
