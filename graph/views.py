@@ -121,7 +121,7 @@ class Views:
             "engine": run.engine,
             "status": status,
             "step": _step(head),
-            "next_action": next_action(status, run.name or thread_id),
+            "next_action": next_action(status, run.name or thread_id, str(state.get("hold") or "")),
             "started_at": _time(run.started_at),
             "updated_at": _time(updated.get("updated_at")),
             "documents": {k: tally.documents[k] for k in ("total", "done", "failed", "skipped")},

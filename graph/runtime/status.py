@@ -53,8 +53,8 @@ def derive(facts: Facts) -> Status:
     return "interrupted"
 
 
-def next_action(status: Status, thread: str) -> str:
-    """The command that a person would type next."""
+def next_action(status: Status, thread: str, held_by: str = "") -> str:
+    """The command that a person would type next; `held_by` is budget or deadline while a run is held."""
     name = thread if thread and not any(c.isspace() or c in "'\"\\$`;&|<>()*?" for c in thread) else f'"{thread}"'
     match status:
         case "running":
@@ -62,7 +62,7 @@ def next_action(status: Status, thread: str) -> str:
         case "needs_review":
             return f"python run.py review {name}"
         case "paused":
-            return f"python run.py resume {name} --budget-usd N"
+            return f"python run.py resume {name} {'--deadline 8h' if held_by == 'deadline' else '--budget-usd N'}"
         case "completed" | "completed_with_failures":
             return f"python run.py report {name}"
         case _:
