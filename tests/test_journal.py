@@ -15,7 +15,7 @@ import pytest
 from graph.adapters.clocks import HandClock
 from graph.runtime.budget import Budget
 from graph.runtime.database import Database, pooled
-from graph.runtime.journal import Journal, JournalledCalls
+from graph.runtime.journal import Claimed, Journal, JournalledCalls, Stored
 from graph.runtime.lease import OWNER
 from graph.runtime.memory_journal import MemoryJournal
 from graph.runtime.postgres_journal import PostgresJournal
@@ -208,3 +208,14 @@ async def test_a_raised_budget_goes_on_from_what_was_spent(calls: JournalledCall
 async def test_a_tool_that_is_not_set_up_is_named(calls: JournalledCalls) -> None:
     with pytest.raises(MissingPart, match="ocr2"):
         await calls.ask(a_run(), replace(question(1), tool="ocr2"))
+
+
+async def test_a_cancel_that_comes_after_an_outcome_was_written_does_not_undo_it(journal: Journal) -> None:
+    run = a_run()
+    owned = await journal.claim(run, question(1), "k", Decimal(2))
+    assert isinstance(owned, Claimed)
+    await journal.complete(run, "k", owned.call_id, {"ok": 1}, (Usage(1, 0, 0), Decimal(1), "reported"))
+    await journal.fail(owned.call_id, "abandoned", "cancelled", "late", (None, Decimal(2), "estimated"))
+    await journal.unclaim(run, "k")
+    assert await journal.spent(run.run_id) == 1
+    assert isinstance(await journal.claim(run, question(1), "k", Decimal(2)), Stored)

@@ -65,7 +65,8 @@ class MemoryJournal:
 
     async def fail(self, call_id: int, state: str, word: str, error: str, spent: Spent) -> None:
         call = self.calls[call_id]
-        call.state, call.word, call.error, call.spent = state, word, error, spent
+        if call.state == "running":  # an outcome that is written stays
+            call.state, call.word, call.error, call.spent = state, word, error, spent
 
     async def unclaim(self, run: Run, key: str) -> None:
         answer = self._answers.get((run.matter, key))

@@ -56,11 +56,12 @@ UPDATE reprise.answers SET state = 'completed', value = %(value)s, call_id = don
  WHERE matter = %(matter)s AND call_key = %(call_key)s AND owner = %(owner)s AND state = 'claimed'
 
 -- name: fail
+-- An outcome that is written stays: a cancel that comes while a completion is on its way does not undo it.
 UPDATE reprise.calls
    SET state = %(state)s, finished_at = clock_timestamp(), tokens_in = %(tokens_in)s,
        tokens_cached = %(tokens_cached)s, tokens_out = %(tokens_out)s, usd = %(usd)s, basis = %(basis)s,
        word = %(word)s, error = %(error)s
- WHERE call_id = %(call_id)s
+ WHERE call_id = %(call_id)s AND state = 'running'
 
 -- name: unclaim
 DELETE FROM reprise.answers
