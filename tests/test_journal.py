@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -193,6 +193,18 @@ async def test_a_budget_is_not_passed_by_calls_in_flight_together(
     assert len(tool.asked) == sum(not isinstance(end, BaseException) for end in ends) == 6
     assert all(isinstance(end, LimitReached) and end.kind == "budget" for end in ends if isinstance(end, BaseException))
     assert await journal.spent(run.run_id) == 6
+
+
+async def test_no_call_begins_after_the_deadline_of_its_run(journal: Journal, tool: Tool) -> None:
+    clock = HandClock(datetime(2026, 1, 1, tzinfo=UTC))
+    calls = JournalledCalls(journal, {"model": tool}, Prices(DOLLAR), Budget(clock))
+    run = a_run(deadline_seconds=60.0)
+    await calls.ask(run, question(1))
+    clock.advance(timedelta(seconds=61))
+    with pytest.raises(LimitReached) as reached:
+        await calls.ask(run, question(2))
+    assert reached.value.kind == "deadline"
+    assert len(tool.asked) == 1
 
 
 async def test_a_raised_budget_goes_on_from_what_was_spent(calls: JournalledCalls, tool: Tool) -> None:

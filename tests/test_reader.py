@@ -6,7 +6,6 @@ import asyncio
 import csv
 import hashlib
 import io
-import json
 import os
 import time
 from collections.abc import AsyncIterator, Callable
@@ -15,12 +14,14 @@ from typing import Any
 
 import pikepdf
 import pytest
+from desk import Desk, changed, pdf, says
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from graph.adapters import reader as reader_module
 from graph.adapters.children import Children
 from graph.adapters.document_text import spoken
+from graph.adapters.folder_artifacts import MemoryArtifacts
 from graph.adapters.language import language_of
 from graph.adapters.layout import Word, clean, lay_out
 from graph.adapters.reader import READER_VERSION, DocumentReader, ReaderLimits, describe, version_of
@@ -36,72 +37,11 @@ needs_ocr = pytest.mark.skipif(not version_of("rapidocr"), reason="rapidocr is n
 LEASE = "The Supplier shall indemnify the Customer against all losses."
 
 
-class MemoryArtifacts:
-    def __init__(self) -> None:
-        self.objects: dict[str, bytes] = {}
-
-    async def put(self, data: bytes) -> str:
-        name = hashlib.sha256(data).hexdigest()
-        self.objects[name] = data
-        return name
-
-    async def get(self, sha256: str) -> bytes:
-        return self.objects[sha256]
-
-    async def size(self, sha256: str) -> int | None:
-        return len(self.objects[sha256]) if sha256 in self.objects else None
-
-    def uri(self, sha256: str) -> str:
-        return sha256
-
-
-class Desk:
-    """A reader with its children and artifacts, and short ways to ask it."""
-
-    def __init__(self, children: Children) -> None:
-        self.artifacts = MemoryArtifacts()
-        self.reader = DocumentReader(children, self.artifacts)
-
-    async def ask(self, path: Path, password: str | None = None, language: str = "") -> dict[str, Any]:
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        key = {"sha256": sha256, "reader": READER_VERSION, "language": language}
-        payload = {"path": str(path), "document": path.name, "password": password}
-        return dict((await self.reader.answer(Question("reader", "extract", key, payload))).value)
-
-    async def text(self, path: Path, password: str | None = None) -> DocumentText:
-        value = await self.ask(path, password)
-        return DocumentText.from_json(json.loads(self.artifacts.objects[value["text_ref"]]))
-
-
 @pytest.fixture
 async def desk() -> AsyncIterator[Desk]:
     children = Children(workers=2)
     yield Desk(children)
     await children.aclose()
-
-
-def pdf(path: Path, *pages: Callable[[Canvas], object], size: tuple[float, float] = A4) -> Path:
-    canvas = Canvas(str(path), pagesize=size)
-    for draw in pages:
-        draw(canvas)
-        canvas.showPage()
-    canvas.save()
-    return path
-
-
-def says(*lines: str, left: float = 72, top: float = 770, pitch: float = 14) -> Callable[[Canvas], None]:
-    def draw(canvas: Canvas) -> None:
-        for number, line in enumerate(lines):
-            canvas.drawString(left, top - pitch * number, line)
-
-    return draw
-
-
-def changed(source: Path, target: Path, change: Callable[[pikepdf.Pdf], object], **save: Any) -> Path:
-    with pikepdf.open(source) as document:
-        change(document)
-        document.save(target, **save)
-    return target
 
 
 def picture(*lines: str, turn: int = 0) -> Any:

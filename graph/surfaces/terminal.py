@@ -14,7 +14,7 @@ from rich.text import Text
 
 from graph.surfaces.output import console
 from nodes.domain.clauses import RISKS, Finding
-from nodes.domain.format import alignment_label, count, money, number, one_line, when
+from nodes.domain.format import count, money, number, one_line, when
 from nodes.domain.review import most_serious_first
 
 WIDE = 110
@@ -212,8 +212,3 @@ def tail(path: str, limit: int) -> str:
         return line
     name = PurePosixPath(line).name
     return f"…/{name}" if len(name) + 2 <= limit else one_line(name, limit)
-
-
-def evidence_line(finding: Mapping[str, Any]) -> str:
-    """How well the quote of a finding was found, in words."""
-    return alignment_label(str(finding["alignment"]))

@@ -114,12 +114,6 @@ class DocumentText:
             if page.start < end and start < page.end:
                 yield page
 
-    def page_counts(self) -> dict[str, int]:
-        counts: dict[str, int] = dict.fromkeys(PAGE_STATES, 0)
-        for page in self.pages:
-            counts[page.state] += 1
-        return counts
-
     def to_json(self) -> dict[str, Any]:
         pages = [
             [p.number, p.state, p.reason, p.start, p.end, p.width, p.height, to_text(p.words, p.start)]

@@ -38,10 +38,6 @@ SELECT call_id, tool, step, document, model, state, attempt, started_at, finishe
        tokens_out, usd, basis, word, error, owner, call_key
   FROM reprise.calls WHERE run_id = %(run_id)s ORDER BY call_id
 
--- name: effects
-SELECT kind, key, state, intended_at, settled_at, outcome FROM reprise.effects
- WHERE run_id = %(run_id)s ORDER BY intended_at, key
-
 -- name: resumes
 SELECT * FROM reprise.resumes WHERE thread_id = %(thread_id)s ORDER BY started_at
 
@@ -57,10 +53,6 @@ SELECT greatest((SELECT max(finished_at) FROM reprise.run_document WHERE run_id 
 -- name: failures
 SELECT document, reason FROM reprise.run_document
  WHERE run_id = %(run_id)s AND state = 'failed' ORDER BY ordinal
-
--- name: ahead
-SELECT count(*) AS n FROM reprise.run_document
- WHERE run_id = %(run_id)s AND ordinal >= %(closed)s AND state IN ('done', 'failed', 'skipped')
 
 -- name: done_ahead
 -- Documents that are done beyond the checkpoint: those of the batch that comes next, and those after it.
