@@ -331,7 +331,7 @@ async def test_a_document_that_hangs_or_crashes_fails_alone(
     healthy = DocumentReader(desk.reader._children, desk.artifacts)
     desk.reader = DocumentReader(desk.reader._children, desk.artifacts, ReaderLimits(seconds=3))
     with monkeypatch.context() as patch:
-        patch.setattr(reader_module, "read_file", hang)
+        patch.setattr(reader_module, "read_document", hang)
         with pytest.raises(Unreadable, match=r"hang\.pdf could not be read within"):
             await desk.ask(hanging)
         with pytest.raises(Unreadable, match=r"crash\.pdf cannot be read, .*SIGABRT"):

@@ -2,6 +2,8 @@
 
 Protocol, over stdin and the descriptor that was stdout: an 8-byte big-endian length, then that many bytes of JSON.
 JSON, not pickle: a child that a hostile document has taken over can answer nonsense, but not run code in its parent.
+Bytes in the mapping that a function returns follow the JSON of an answer as they are; its `bytes` says how many under
+which key, in their order.
 """
 
 from __future__ import annotations
@@ -112,6 +114,16 @@ def encode(message: Any) -> bytes:
     return HEADER.pack(len(body)) + body
 
 
+def carried(outcome: dict[str, Any]) -> dict[str, bytes]:
+    """Take the bytes out of what a function returned: as JSON they would be written and read twice."""
+    value = outcome.get("value")
+    if not isinstance(value, dict):
+        return {}
+    data = {key: part for key, part in value.items() if isinstance(part, bytes)}
+    outcome["value"] = {key: part for key, part in value.items() if key not in data}
+    return data
+
+
 def serve(parent: int, memory_mb: int) -> None:
     """Answer messages until stdin ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -125,7 +137,10 @@ def serve(parent: int, memory_mb: int) -> None:
         outcome = call(message)
         # Memory that a library does not give back would add up over a night.
         retire = "memory" in outcome or used_mb() > memory_mb / 2
-        answers.write(encode({**outcome, "retire": retire}))
+        data = carried(outcome)
+        answers.write(encode({**outcome, "retire": retire, "bytes": {key: len(part) for key, part in data.items()}}))
+        for part in data.values():
+            answers.write(part)
         answers.flush()
         if retire:
             return

@@ -59,6 +59,8 @@ class Children:
     async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any:
         """Call a module-level function with JSON-plain arguments in a child; return its JSON-plain value.
 
+        A mapping that it returns may hold bytes, too.
+
         `timeout` counts from when a child is free for it. Cancelling kills the child.
         Raises ChildTimeout, ChildDied, or what the function raises (ChildError for a class unknown here).
         """
@@ -119,9 +121,14 @@ class Children:
                 raise ChildDied(f"an answer of {size} bytes is too large")
             body = await child.stdout.readexactly(size)
             answer = json.loads(body) if size < 1 << 18 else await asyncio.to_thread(json.loads, body)
+            for key, more in answer["bytes"].items():
+                size += more
+                if size > LARGEST_ANSWER:
+                    raise ChildDied(f"an answer of {size} bytes is too large")
+                answer["value"][key] = await child.stdout.readexactly(more)
         except (asyncio.IncompleteReadError, BrokenPipeError, ConnectionResetError):
             raise ChildDied(await self._reason(child)) from None
-        except ValueError:
+        except (ValueError, TypeError, KeyError, AttributeError):
             raise ChildDied("its answer was not in the agreed form") from None
         if not isinstance(answer, dict) or "retire" not in answer:
             raise ChildDied("its answer was not in the agreed form")

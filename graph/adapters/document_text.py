@@ -36,6 +36,12 @@ def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentT
     return DocumentText(sha256, text, tuple(made), told, said, tuple(fixed), hidden, answer["unit"])
 
 
+def told(text: DocumentText) -> dict[str, Any]:
+    """What the answer of the reader says of a text beside where it lies, JSON-plain."""
+    pages = [[page.number, page.state, page.reason] for page in text.pages]
+    return {"pages": pages, "language": text.language, "warnings": list(text.warnings)}
+
+
 def encoded(text: DocumentText) -> bytes:
     """The canonical bytes of a DocumentText: the same text is the same artifact."""
     return json.dumps(text.to_json(), ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()

@@ -13,8 +13,8 @@ STOP_WORDS: Mapping[str, str] = {
     "ses il elle dont être",
 }
 WORD = re.compile(r"[^\W\d_]+")
-SAMPLE = 40_000
-"""Characters looked at; more would not change the answer."""
+SAMPLE = 3_000
+"""Characters looked at at the beginning, in the middle and at the end; more would not change the answer."""
 STOPS = {code: frozenset(words.split()) for code, words in STOP_WORDS.items()}
 ENOUGH = 0.1
 """Share of stop words below which a text is in neither language; real ones have 0.3 to 0.5."""
@@ -22,7 +22,7 @@ ENOUGH = 0.1
 
 def language_of(text: str) -> str:
     """The code "en" or "fr", or "" when it is neither, too short or both."""
-    words = WORD.findall(text[:SAMPLE].casefold())
+    words = WORD.findall(_sample(text).casefold())
     if len(words) < 5:
         return ""
     counts = Counter(words)
@@ -30,3 +30,10 @@ def language_of(text: str) -> str:
     best = max(shares, key=lambda code: shares[code])
     other = max(share for code, share in shares.items() if code != best)
     return best if shares[best] >= ENOUGH and shares[best] > 1.5 * other else ""
+
+
+def _sample(text: str) -> str:
+    if len(text) <= 3 * SAMPLE:
+        return text
+    middle = (len(text) - SAMPLE) // 2
+    return " ".join((text[:SAMPLE], text[middle : middle + SAMPLE], text[-SAMPLE:]))

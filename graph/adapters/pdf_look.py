@@ -219,8 +219,8 @@ def faint(item: int) -> bool:
 class Looks:
     """How each character is drawn, for pages on which some may be hidden."""
 
-    def __init__(self, page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, marks: Marks) -> None:
-        self.page, self.handle, self.marks = page, address(textpage.raw), marks
+    def __init__(self, page: pdfium.PdfPage, text: int, marks: Marks) -> None:
+        self.page, self.handle, self.marks = page, text, marks
         self.known: dict[int, str] = {}
         self.picture: tuple[int, int, bytes] | None = None
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pypdfium2 as pdfium
+import pypdfium2.raw as raw
 
 from graph.adapters.layout import Laid, Word, compose
-from graph.adapters.pdf_look import Frame, Looks, draw, survey
+from graph.adapters.pdf_look import Frame, Looks, address, draw, quick, survey
 from graph.adapters.pdf_notes import Notes, undrawn
 from graph.adapters.pdf_words import Found, Sheet, characters, words_of
 
@@ -19,6 +21,9 @@ BLANK_DPI = 36
 HIDDEN_CHARS = 2_000
 """Of the hidden text of one page, so much is kept for each reason."""
 
+load_text = quick(raw.FPDFText_LoadPage, gives=ctypes.c_void_p)
+close_text = quick(raw.FPDFText_ClosePage, gives=None)
+
 
 class Open:
     """A page with its text loaded; to be closed."""
@@ -27,8 +32,11 @@ class Open:
         self.page, self.number, self.notes = page, number, notes
         self.frame = Frame(page)
         self.marks = survey(page, self.frame)
-        self.textpage = page.get_textpage()
-        self.chars = characters(self.textpage)
+        # A plain address: the wrapper, with what watches over it, costs more than many a page.
+        self.text = load_text(address(page.raw))
+        if not self.text:
+            raise pdfium.PdfiumError("its text cannot be loaded")
+        self.chars = characters(self.text)
 
     @property
     def plain(self) -> bool:
@@ -36,7 +44,7 @@ class Open:
         return not (self.notes or self.marks.hidden or self.marks.covers)
 
     def close(self) -> None:
-        self.textpage.close()
+        close_text(self.text)
         self.page.close()
 
 
@@ -61,7 +69,7 @@ def _together(pages: Sequence[Open]) -> list[dict[str, Any]]:
 
 def _alone(page: Open) -> dict[str, Any]:
     """A page on which something may be hidden, or lies beside its content."""
-    looks = Looks(page.page, page.textpage, page.marks)
+    looks = Looks(page.page, page.text, page.marks)
     shown, _, (hidden,) = words_of([Sheet(page.chars, page.frame, looks)])
     layer = False
     invisible = [word for word, why in hidden if why == "invisible"]

@@ -11,11 +11,10 @@ from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
-import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from graph.adapters.layout import BOX_UNIT, NOT_TEXT, Flags, Numbers, Word, clean
-from graph.adapters.pdf_look import TINY_POINTS, Frame, Looks, address, quick
+from graph.adapters.pdf_look import TINY_POINTS, Frame, Looks, quick
 
 HYPHEN = "\ufffe"
 """PDFium's sign for a hyphen at the end of a line; it swallows the line end."""
@@ -68,8 +67,8 @@ class Chars(NamedTuple):
         return letters >= 200 and int(counts[VOWELS].sum()) / letters < 0.15
 
 
-def characters(textpage: pdfium.PdfTextPage) -> Chars:
-    handle = address(textpage.raw)
+def characters(handle: int) -> Chars:
+    """Of the page whose text was loaded at this address."""
     count = max(count_of(handle), 0)
     buffer = np.empty(2 * count + 2, "<u2")  # a letter beyond U+FFFF takes two places
     got = text_of(handle, 0, count, buffer.ctypes.data) if count else 1

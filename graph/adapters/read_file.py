@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from graph.adapters.document_text import assemble, encoded, told
 from graph.adapters.file_bytes import Refused, load, sections
 from graph.adapters.file_kind import kind_of, text_of
 from graph.adapters.layout import lay_out_plain
+
+
+def read_document(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
+    """What becomes of a document, as far as it needs no OCR; else what `read_file` answers.
+
+    options: as for `read_file`, and language. Beside kind and attachments: what `told` says of the text, and its bytes
+    as they are stored; they are made here, since they are most of an answer and the parent has only to put them away.
+    """
+    answer = read_file(path, password, options)
+    if "refused" in answer or any(page["state"] == "ocr" for page in answer["pages"]):
+        return answer
+    text = assemble(options["sha256"], answer, options["language"])
+    kept = {key: answer[key] for key in ("kind", "attachments")}
+    return {**kept, "told": told(text), "stored": encoded(text)}
 
 
 def read_file(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:

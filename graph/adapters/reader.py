@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from graph.adapters.children import ChildDied, Children, ChildTimeout
-from graph.adapters.document_text import assemble, encoded
+from graph.adapters.document_text import assemble, encoded, told
 from graph.adapters.ocr import ocr_pages
-from graph.adapters.read_file import read_file
-from nodes.domain.documents import DocumentText
+from graph.adapters.read_file import read_document
 from nodes.domain.errors import Unreadable
 from nodes.ports import Artifacts, Question, ToolAnswer, Usage
 
@@ -119,28 +118,24 @@ class DocumentReader:
                 "max_bytes": self._limits.max_bytes,
             },
         )
-        answer = await self._read(file, question.patience.factor)
-        await self._read_pictures(file, answer["pages"])
-        text, stored = await asyncio.to_thread(_whole, file.options["sha256"], answer, question.key.get("language", ""))
-        text_ref = await self._artifacts.put(stored)
-        return ToolAnswer(
-            {
-                "text_ref": text_ref,
-                "pages": [[page.number, page.state, page.reason] for page in text.pages],
-                "language": text.language,
-                "warnings": list(text.warnings),
-                "kind": answer["kind"],
-                "attachments": answer["attachments"],
-            }
-        )
+        language = question.key.get("language", "")
+        answer = await self._read(file, question.patience.factor, language)
+        if "stored" not in answer:
+            await self._read_pictures(file, answer["pages"])
+            answer |= await asyncio.to_thread(_whole, file.options["sha256"], answer, language)
+        text_ref = await self._artifacts.put(answer["stored"])
+        kept = {key: answer[key] for key in ("kind", "attachments")}
+        return ToolAnswer({"text_ref": text_ref, **answer["told"], **kept})
 
-    async def _read(self, file: _File, factor: float) -> dict[str, Any]:
+    async def _read(self, file: _File, factor: float, language: str) -> dict[str, Any]:
+        """What `read_document` answers."""
         limits, document = self._limits, file.document
-        options = {**file.options, "max_pages": limits.max_pages, "max_chars": limits.max_chars}
+        bounds = {"max_pages": limits.max_pages, "max_chars": limits.max_chars}
+        options = {**file.options, **bounds, "language": language}
         try:
             megs = await asyncio.to_thread(megabytes, file.path)
             timeout = factor * (limits.seconds + limits.seconds_per_mb * megs)
-            answer = await self._children.run(read_file, file.path, file.password, options, timeout=timeout)
+            answer = await self._children.run(read_document, file.path, file.password, options, timeout=timeout)
         except ChildTimeout:
             raise Unreadable(
                 f"{document} could not be read within {timeout:.0f} s and was given up: open it in a PDF viewer and "
@@ -200,9 +195,9 @@ class DocumentReader:
         return found
 
 
-def _whole(sha256: str, answer: Mapping[str, Any], language: str) -> tuple[DocumentText, bytes]:
+def _whole(sha256: str, answer: Mapping[str, Any], language: str) -> dict[str, Any]:
     text = assemble(sha256, answer, language)
-    return text, encoded(text)
+    return {"told": told(text), "stored": encoded(text)}
 
 
 def settle(page: dict[str, Any], result: Mapping[str, Any]) -> None:
