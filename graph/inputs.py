@@ -9,8 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from graph.adapters.reader import INSTALL_OCR, lacking_for_ocr
 from graph.composition import Parts
-from nodes.domain.errors import EndpointRefused
+from nodes.domain.errors import EndpointRefused, MissingPart
 from nodes.domain.options import ENGINES, OptionError
 from nodes.domain.run import Settings, chain
 
@@ -44,11 +45,22 @@ def plain(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def check_reading(parts: Parts, settings: Settings) -> None:
+    """Refuse before the night what would fail page by page. Raises MissingPart."""
+    lacking = lacking_for_ocr(settings.language) if parts.settings.ocr else ()
+    if lacking:
+        raise MissingPart(
+            f"Scanned pages could not be read, since {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} "
+            f"missing: {INSTALL_OCR}, or set REPRISE_OCR=false to go on without OCR."
+        )
+
+
 def check_engine(parts: Parts, engine: str, settings: Settings, *, key: bool = True) -> None:
     """Refuse before a cent is spent: an engine without its key, a budget without a price.
 
-    Raises OptionError, EndpointRefused.
+    Raises OptionError, EndpointRefused, and MissingPart where scanned pages could not be read.
     """
+    check_reading(parts, settings)
     if engine not in ENGINES:
         raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
     if engine == "local":

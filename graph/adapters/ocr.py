@@ -1,64 +1,50 @@
-"""OCR of pages without a usable text layer: RapidOCR with the models of its own wheel. Runs in a child, on one core."""
+"""OCR of pages without a usable text layer: Tesseract where it can, else RapidOCR. Runs in a child, on one core."""
 
 from __future__ import annotations
 
-import functools
 import statistics
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from importlib.util import find_spec
+from typing import Any
 
 import pypdfium2 as pdfium
 
+from graph.adapters import rapid_ocr, tesseract
 from graph.adapters.file_bytes import Refused, load
 from graph.adapters.layout import BOX_UNIT, Word, clean, lay_out
+from graph.adapters.ocr_lines import Found, sure
 from graph.adapters.pdf_look import draw
 from graph.adapters.pdf_text import open_pdf
 from graph.adapters.reading_order import Line, in_order
 
 DPI = 200
 MAX_PIXELS = 8_000_000
-SURE = 0.85
-"""Mean confidence above which the page is not tried in another direction."""
-
-INK = 140
-"""Grey below which a dot of a page at DPI belongs to a letter."""
-FAIR_GAP = 0.75
-"""Share of the line's usual space from which a gap between two letters is a space."""
-
-Piece = tuple[str, float, float, float, float]
-"""Text and its box in pixels: x0, y0, x1, y1."""
-
-
-class Found(NamedTuple):
-    """One line as OCR sees it: its words, and how sure it is."""
-
-    words: list[Piece]
-    confidence: float
 
 
 def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers: list[int]) -> list[dict[str, Any]]:
     """Text, words and mean confidence of these pages, or why one of them failed.
 
-    options: as for `load`.
+    options: as for `load`, and language, "" where it is not known.
     """
+    data = tesseract.reads(options.get("language", ""))
     try:
         pdf, _ = open_pdf(load(path, options), password)
     except Refused as refusal:
         return [{"number": number, "failed": f"needs OCR, but the file is {refusal.kind}"} for number in numbers]
     try:
-        return [{"number": number, **ocr_page(pdf, number)} for number in numbers]
+        return [{"number": number, **ocr_page(pdf, number, data)} for number in numbers]
     finally:
         pdf.close()
 
 
-def ocr_page(pdf: pdfium.PdfDocument, number: int) -> dict[str, Any]:
+def ocr_page(pdf: pdfium.PdfDocument, number: int, data: str) -> dict[str, Any]:
+    """As `ocr_pages` for one page; `data` names what Tesseract reads it with, "" for RapidOCR alone."""
     page = pdf[number - 1]
     try:
         width, height, grey = draw(page, DPI, MAX_PIXELS)
     finally:
         page.close()
-    turn, lines, shape = read_upright(picture_of(width, height, grey))
+    turn, lines, shape = recognised(picture_of(width, height, grey), data)
     slope = slope_of(lines) * shape[1] / shape[0]
     words = [word for row in in_order([placed(line, shape, slope) for line in lines]) for word in row]
     laid = lay_out(words)
@@ -66,6 +52,14 @@ def ocr_page(pdf: pdfium.PdfDocument, number: int) -> dict[str, Any]:
         laid.boxes[row] = on_the_page(box, turn, slope)
     confidence = statistics.fmean(line.confidence for line in lines) if lines else 0.0
     return {"text": laid.text, "words": laid.words, "edges": laid.edges, "confidence": round(confidence, 3)}
+
+
+def recognised(picture: Any, data: str) -> tuple[int, list[Found], tuple[int, int]]:
+    """As `rapid_ocr.read_upright`; pages that Tesseract is unsure of, like those that lie on their side, are its."""
+    lines = tesseract.recognise(picture, DPI, data) if data else []
+    if sure(lines) or (data and find_spec("rapidocr") is None):
+        return 0, lines, picture.shape[:2]
+    return rapid_ocr.read_upright(picture)
 
 
 def slope_of(lines: Sequence[Found]) -> float:
@@ -93,119 +87,6 @@ def picture_of(width: int, height: int, grey: bytes) -> Any:
     import numpy
 
     return numpy.frombuffer(grey, dtype=numpy.uint8).reshape(height, width)
-
-
-@functools.cache
-def engine() -> Any:
-    """Loaded once a child; its models lie in the wheel, so nothing is fetched."""
-    import cv2
-    from rapidocr import RapidOCR
-
-    cv2.setNumThreads(1)
-    threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
-    return RapidOCR(params={**threads, "Global.use_cls": False, "Global.log_level": "critical"})
-
-
-def read_upright(picture: Any) -> tuple[int, list[Found], tuple[int, int]]:
-    """Quarter turns counter-clockwise after which the page reads best, its lines, the picture's height and width."""
-    import numpy
-
-    lines, on_end = recognise(picture)
-    if not lines or (sure(lines) and not on_end):
-        return 0, lines, picture.shape[:2]
-    # Lines on end are read one by one in any case, but never in their order.
-    tried = [] if on_end else [(0, lines, picture.shape[:2])]
-    for turn in (1, 3) if on_end else (2,):
-        turned = numpy.ascontiguousarray(numpy.rot90(picture, turn))
-        tried.append((turn, recognise(turned)[0], turned.shape[:2]))
-        if sure(tried[-1][1]):
-            break
-    return max(tried, key=lambda one: weight(one[1]))
-
-
-def sure(lines: Sequence[Found]) -> bool:
-    return bool(lines) and statistics.fmean(line.confidence for line in lines) >= SURE
-
-
-def weight(lines: Sequence[Found]) -> float:
-    """How much was read, unsure lines counting little."""
-    return sum(line.confidence**4 * sum(len(word[0]) for word in line.words) for line in lines)
-
-
-def recognise(picture: Any) -> tuple[list[Found], bool]:
-    """The lines of a picture, and whether most of them stand on end."""
-    result = engine()(picture, return_word_box=True, return_single_char_box=True)
-    if result.boxes is None or result.txts is None:
-        return [], False
-    upright = on_end = 0.0
-    lines = []
-    for box, text, score, words in zip(result.boxes, result.txts, result.scores, result.word_results, strict=True):
-        wide, high = (max(point[axis] for point in box) - min(point[axis] for point in box) for axis in (0, 1))
-        if high > 1.5 * wide:
-            on_end += high
-        else:
-            upright += wide
-        found = [(word, *bounds(quad)) for word, _, quad in words] or [(text, *bounds(box))]
-        lines.append(Found(spaced(text, found, picture), float(score)))
-    return lines, on_end > upright
-
-
-def bounds(quad: Any) -> tuple[float, float, float, float]:
-    xs, ys = [float(point[0]) for point in quad], [float(point[1]) for point in quad]
-    return min(xs), min(ys), max(xs), max(ys)
-
-
-def spaced(text: str, chars: list[Piece], picture: Any) -> list[Piece]:
-    """The words of a line: cut at its spaces, and where the picture shows one that the recogniser has dropped."""
-    parts: list[list[Piece]] = []
-    at = 0
-    for part in text.split():
-        run = chars[at : at + len(part)]
-        if "".join(char[0] for char in run) != part:
-            return chars if len(chars) == 1 else [joined(chars)]
-        parts.append(run)
-        at += len(part)
-    usual = [gap(one[-1], two[0], picture) for one, two in pairwise(parts)]
-    if len(usual) >= 2:
-        wide = FAIR_GAP * statistics.median(usual)
-        parts = [piece for part in parts for piece in cut(part, wide, picture)]
-    return [joined(part) for part in parts]
-
-
-def cut(part: list[Piece], wide: float, picture: Any) -> list[list[Piece]]:
-    """A word where its letters stand as far apart as words do; letterspaced words stay whole."""
-    places = [
-        number
-        for number, (one, two) in enumerate(pairwise(part), 1)
-        if not (one[0].isdigit() and two[0].isdigit()) and gap(one, two, picture) >= wide  # 11 is often set wide
-    ]
-    if not places or len(places) > max(1, len(part) / 4):
-        return [part]
-    return [part[start:end] for start, end in pairwise([0, *places, len(part)])]
-
-
-def gap(one: Piece, two: Piece, picture: Any) -> int:
-    """Columns of paper alone between the middles of two letters, the longest run of them."""
-    left, right = round((one[1] + one[3]) / 2), round((two[1] + two[3]) / 2)
-    top, bottom = round(min(one[2], two[2])), round(max(one[4], two[4]))
-    window = picture[max(top, 0) : bottom, max(left, 0) : right]
-    if not window.size:
-        return 0
-    longest = run = 0
-    for dark in (window.min(axis=0) < INK).tolist():
-        run = 0 if dark else run + 1
-        longest = max(longest, run)
-    return longest
-
-
-def joined(chars: Sequence[Piece]) -> Piece:
-    return (
-        "".join(char[0] for char in chars),
-        min(char[1] for char in chars),
-        min(char[2] for char in chars),
-        max(char[3] for char in chars),
-        max(char[4] for char in chars),
-    )
 
 
 def placed(line: Found, shape: tuple[int, int], slope: float) -> Line:

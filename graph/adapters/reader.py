@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import importlib.metadata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from graph.adapters import tesseract
 from graph.adapters.children import ChildDied, Children, ChildTimeout
 from graph.adapters.document_text import assemble, encoded, told
+from graph.adapters.language import language_of
 from graph.adapters.ocr import ocr_pages
 from graph.adapters.read_file import read_document
 from nodes.domain.errors import Unreadable
@@ -26,6 +28,7 @@ OCR_PARTS = {"rapidocr": "OCR", "onnxruntime": "OCR"}
 SURE = 0.8
 """Mean confidence below which OCR does not replace a text layer, however poor that seems."""
 INSTALL_OCR = "pip install rapidocr onnxruntime"
+TESSERACT = "tesseract"
 SENTENCES = {
     "vanished": "{document} cannot be opened any more ({detail}): put it back, or start a new run without it.",
     "changed": "{document} changed since the run began: start a new run to read it as it is now.",
@@ -48,13 +51,17 @@ def version_of(package: str) -> str:
         return ""
 
 
-def _reader_version() -> str:
-    ocr = version_of("rapidocr") if version_of("onnxruntime") else ""
-    return f"2 pdfium {version_of('pypdfium2')} ocr {ocr or 'none'}"
+def reader_version(*, ocr: bool = True) -> str:
+    """Changes whenever the same bytes could give another text: our own count, and what reads PDFs and pictures."""
+    if not ocr:
+        return f"2 pdfium {version_of('pypdfium2')} ocr off"
+    rapid = version_of("rapidocr") if version_of("onnxruntime") else ""
+    more = f" tesseract {tesseract.version()} {'+'.join(tesseract.languages())}" if tesseract.languages() else ""
+    return f"2 pdfium {version_of('pypdfium2')} ocr {rapid or 'none'}{more}"
 
 
-READER_VERSION = _reader_version()
-"""Changes whenever the same bytes could give another text: our own count, and what reads PDFs and pictures."""
+READER_VERSION = reader_version()
+"""With OCR as far as it is installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,8 @@ class DocumentReader:
         self._children = children
         self._artifacts = artifacts
         self._limits = limits or ReaderLimits()
-        self._ocr = ocr and all(version_of(part) for part in OCR_PARTS)
+        self._ocr = ocr and not lacking_for_ocr()
+        self._turned_off = not ocr
 
     def worst_usage(self, question: Question) -> Usage | None:
         return None
@@ -121,7 +129,7 @@ class DocumentReader:
         language = question.key.get("language", "")
         answer = await self._read(file, question.patience.factor, language)
         if "stored" not in answer:
-            await self._read_pictures(file, answer["pages"])
+            await self._read_pictures(file, answer["pages"], language)
             answer |= await asyncio.to_thread(_whole, file.options["sha256"], answer, language)
         text_ref = await self._artifacts.put(answer["stored"])
         kept = {key: answer[key] for key in ("kind", "attachments")}
@@ -152,16 +160,21 @@ class DocumentReader:
             raise Unreadable(sentence.format(document=document, detail=answer["detail"], max_bytes=limits.max_bytes))
         return dict(answer)
 
-    async def _read_pictures(self, file: _File, pages: list[dict[str, Any]]) -> None:
-        """Put what OCR reads in the place of the pages that need it."""
+    async def _read_pictures(self, file: _File, pages: list[dict[str, Any]], language: str) -> None:
+        """Put what OCR reads in the place of the pages that need it.
+
+        Their language is that of the other pages where none is given.
+        """
         wanted = [page["number"] for page in pages if page["state"] == "ocr"]
         if not wanted:
             return
         if not self._ocr:
             for page in pages:
                 if page["state"] == "ocr":
-                    page.update(state="failed", reason=f"needs OCR, which is not installed: {INSTALL_OCR}")
+                    page.update(state="failed", reason=f"needs OCR, which is {self._why_not()}")
             return
+        language = language or language_of(" ".join(page["text"] for page in pages if page["state"] == "read"))
+        file = replace(file, options={**file.options, "language": language})
         size = self._limits.ocr_chunk
         chunks = [wanted[start : start + size] for start in range(0, len(wanted), size)]
         slots = asyncio.Semaphore(self._children.workers)  # or one long scan would queue before all other documents
@@ -177,6 +190,9 @@ class DocumentReader:
         for page in pages:
             if page["state"] == "ocr":
                 settle(page, results[page["number"]])
+
+    def _why_not(self) -> str:
+        return "turned off: REPRISE_OCR" if self._turned_off else f"not installed: {INSTALL_OCR}"
 
     async def _ocr_chunk(self, file: _File, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         """What OCR reads on these pages; a page that hangs or kills its child costs only itself."""
@@ -223,6 +239,17 @@ def megabytes(path: str) -> float:
         return 0.0
 
 
+def lacking_for_ocr(language: str = "") -> list[str]:
+    """Parts that are missing for OCR in this language; [] when it can be read."""
+    if tesseract.reads(language):
+        return []
+    return [part for part in OCR_PARTS if not version_of(part)]
+
+
 def describe() -> dict[str, str]:
     """What this installation reads with: part to version, "" for a part that is missing."""
-    return {part: version_of(part) for part in {**PARTS, **OCR_PARTS}}
+    languages = ", ".join(tesseract.languages()) or "no language of ours"
+    return {
+        **{part: version_of(part) for part in {**PARTS, **OCR_PARTS}},
+        TESSERACT: f"{tesseract.version()} ({languages})" if tesseract.version() else "",
+    }

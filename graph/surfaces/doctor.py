@@ -121,7 +121,7 @@ async def _database(settings: Settings) -> list[Check]:
 
 
 async def _readers(settings: Settings) -> list[Check]:
-    from graph.adapters.reader import INSTALL_OCR, OCR_PARTS, PARTS, describe
+    from graph.adapters.reader import INSTALL_OCR, OCR_PARTS, PARTS, TESSERACT, describe, lacking_for_ocr
 
     versions = await asyncio.to_thread(describe)
     checks = []
@@ -130,10 +130,12 @@ async def _readers(settings: Settings) -> list[Check]:
         state: State = "ok" if versions[part] else "FAIL" if needed else "warn"
         advice = "" if versions[part] else "pip install -e ." if needed else f"pip install {part}"
         checks.append(Check(what, state, f"{part} {versions[part] or 'is missing'}", advice))
-    lacking = [part for part in OCR_PARTS if not versions[part]]
-    found = ", ".join(f"{part} {versions[part] or 'is missing'}" for part in OCR_PARTS)
-    advice = f"scanned pages will count as failed; {INSTALL_OCR}" if lacking else ""
-    return [*checks, Check("OCR", "warn" if lacking else "ok", found, advice)]
+    if not settings.ocr:
+        return [*checks, Check("OCR", "warn", "turned off", "scanned pages will count as failed; unset REPRISE_OCR")]
+    lacking = await asyncio.to_thread(lacking_for_ocr)
+    found = ", ".join(f"{part} {versions[part] or 'is missing'}" for part in (*OCR_PARTS, TESSERACT))
+    advice = f"scanned pages cannot be read; {INSTALL_OCR}" if lacking else ""
+    return [*checks, Check("OCR", "FAIL" if lacking else "ok", found, advice)]
 
 
 async def _playbooks(settings: Settings) -> list[Check]:

@@ -26,7 +26,7 @@ from world import DATA
 
 from graph.adapters.children import Children
 from graph.adapters.folder_artifacts import MemoryArtifacts
-from graph.adapters.ocr import recognise
+from graph.adapters.rapid_ocr import recognise
 from graph.adapters.reader import READER_VERSION, DocumentReader
 from nodes.domain.clauses import Location
 from nodes.domain.documents import DocumentText
