@@ -1,0 +1,156 @@
+"""eval: what counts as found, which traps were stepped into, and that no stored answer flatters the figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_room import refused, run_here
+from rooms import risky
+from world import environment, number
+
+from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from nodes.domain.clauses import Finding
+from nodes.domain.evaluation import Letters, Scores, Seen, evaluate, meets
+from nodes.domain.gold import Gold, GoldError, matches, read_gold
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+TEXT = "1. The liability of the Supplier shall not exceed EUR 5,000.\n2. This is governed by the laws of Fra-\nnce. End"
+CAP, LAW = "The liability of the Supplier shall not exceed EUR 5,000.", "This is governed by the laws of France."
+
+
+def finding(clause_type: str, start: int, end: int, page: int | None = 1, alignment: Any = "exact") -> Finding:
+    spans = ((start, end),) if alignment != "not_found" else ()
+    quote = TEXT[start:end]
+    return Finding(
+        "f" * 12, "a/One.pdf", "0" * 64, "", clause_type, quote, page, page, (), spans, alignment, 0.9, "local"
+    )
+
+
+def at(quote: str) -> tuple[int, int]:
+    return Letters(TEXT).all(quote)[0]
+
+
+def scored(gold: list[Gold], *findings: Finding) -> Scores:
+    return evaluate(gold, [Seen("a/One.pdf", TEXT, findings)])
+
+
+def test_a_clause_that_was_found_on_its_page_is_right_in_every_way() -> None:
+    rates = scored([Gold("One", "cap", CAP, 1)], finding("cap", *at(CAP))).types["cap"].rates()
+    assert {rates[name] for name in rates if name not in ("documents_with", "unlocated")} == {1.0}
+    assert (rates["documents_with"], rates["unlocated"]) == (1, 0)
+
+
+def test_a_gold_quote_is_found_across_a_hyphen_and_a_line_end() -> None:
+    assert TEXT[slice(*at(LAW))] == "This is governed by the laws of Fra-\nnce"
+
+
+def test_a_missed_clause_a_false_one_and_a_wrong_page_are_counted_apart() -> None:
+    gold = [Gold("One.pdf", "cap", CAP, 2), Gold("One.pdf", "law", LAW, 1), Gold("other.pdf", "audit", CAP)]
+    found = scored(gold, finding("cap", *at(CAP)), finding("audit", *at(LAW)), finding("cap", 0, 5, None, "not_found"))
+    cap, law, audit = (found.types[name].rates() for name in ("cap", "law", "audit"))
+    assert (cap["doc_f1"], cap["page_accuracy"], cap["unlocated"]) == (1.0, 0.0, 1)
+    assert (law["doc_recall"], law["span_recall"], law["doc_precision"]) == (0.0, 0.0, None)
+    assert (audit["doc_precision"], audit["span_precision"]) == (0.0, 0.0)
+    assert found.unread == ["other.pdf"]
+
+
+def test_a_whole_page_around_a_clause_is_not_the_clause() -> None:
+    assert meets((100, 200), (90, 480)) and meets((100, 130), (0, 800))
+    assert not meets((100, 200), (0, 900)) and not meets((100, 200), (180, 400))
+
+
+def test_a_quote_that_the_text_does_not_hold_counts_as_missed() -> None:
+    found = scored([Gold("One", "cap", "Liability is capped at one million.")], finding("cap", *at(CAP)))
+    assert found.lost == 1 and found.types["cap"].rates()["span_recall"] == 0.0
+
+
+def test_what_people_disagree_about_is_neither_right_nor_wrong() -> None:
+    gold = [Gold("One", "cap", CAP, 1, uncertain=True)]
+    rates = scored(gold, finding("cap", *at(CAP))).types["cap"].rates()
+    assert (rates["documents_with"], rates["doc_f1"], rates["span_precision"]) == (0, None, None)
+
+
+def test_a_trap_is_stepped_into_by_its_own_type_at_its_own_place_only() -> None:
+    trap = [Gold("One", "cap", LAW, must_not_find=True), Gold("One", "audit", "", must_not_find=True)]
+    harmless = scored(trap, finding("cap", *at(CAP)), finding("law", *at(LAW)))
+    assert (harmless.traps, list(harmless.fallen)) == (2, [])
+    fallen = scored(trap, finding("cap", *at(LAW)), finding("audit", *at(CAP))).fallen
+    assert [(one.document, one.clause_type, one.page) for one in fallen] == [
+        ("a/One.pdf", "cap", 1),
+        ("a/One.pdf", "audit", 1),
+    ]
+
+
+def test_a_missing_clause_that_was_noted_is_not_a_clause_that_was_found() -> None:
+    absent = finding("cap", 0, 5, None, "absent").with_(spans=())
+    assert scored([Gold("One", "cap", CAP)], absent).types["cap"].rates()["doc_recall"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 1 is no JSON"),
+        ("[]", "no JSON object"),
+        ('{"document": "a"}', "lacks document or clause_type"),
+        ('{"document": "a", "clause_type": "cap"}', "lacks text"),
+        ('{"document": "a", "clause_type": "cap", "text": "x", "page": 0}', "pages count from 1"),
+        ("", "has no line"),
+    ],
+)
+def test_a_golden_set_that_cannot_be_read_is_refused_with_its_line(line: str, said: str) -> None:
+    with pytest.raises(GoldError, match=said):
+        read_gold([line], "gold.jsonl")
+
+
+def test_documents_go_by_path_name_or_stem_and_types_by_their_slug() -> None:
+    assert all(matches(name, "a/One.pdf") for name in ("a/One.pdf", "One.pdf", "One"))
+    assert not matches("ne", "a/One.pdf") and not matches("b/One.pdf", "a/One.pdf")
+    (one,) = read_gold(['{"doc": "One", "clause_type": "Cap On Liability", "quote": "x"}'], "gold")
+    assert (one.clause_type, one.text) == ("cap_on_liability", "x")
+
+
+def test_the_traps_of_the_samples_are_not_stepped_into(
+    database: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["eval", SAMPLES / "traps-gold.jsonl", "--min-f1", "0.6"]
+    ended = run_here([*arguments, "--json"], environment(database, home), capsys)
+    (side,) = json.loads(ended.stdout)["sides"]
+    assert side["traps"] == {"set": 20, "fallen": []} and ended.returncode == 0, ended.stderr
+    assert (side["documents"], side["took"]["calls"], side["unread"]) == (4, 0, [])
+
+
+def test_two_engines_stand_side_by_side_and_each_is_asked_anew(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = risky(tmp_path / "room", 2)
+    gold = tmp_path / "gold.jsonl"
+    text = "This agreement is governed by the laws of France"
+    lines = [{"document": name.stem, "clause_type": "governing_law", "text": text} for name in folder.iterdir()]
+    gold.write_text("\n".join(map(json.dumps, lines)))
+    with ScriptedEndpoint() as endpoint:
+        env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="key")
+        arguments = ["eval", gold, "--source", folder, "--against", "openai:scripted-1"]
+        first = run_here([*arguments, "--json"], env, capsys)
+        asked = len(endpoint.calls("received"))
+        second = run_here(arguments, env, capsys)
+        assert len(endpoint.calls("received")) == 2 * asked > 0
+    local, openai = json.loads(first.stdout)["sides"]
+    assert (local["side"], openai["side"]) == ("local", "openai scripted-1")
+    assert local["types"]["governing_law"]["doc_f1"] == openai["types"]["governing_law"]["doc_f1"] == 1.0
+    assert openai["took"]["calls"] == asked and openai["took"]["valid_answers"] == 1.0
+    assert "local | openai scripted-1" in second.stdout and "1.000 | 1.000" in second.stdout
+    assert number(database, "SELECT count(*) AS n FROM reprise.calls WHERE state = 'reused' AND tool = 'model'") == 0
+
+
+def test_what_is_wrong_with_the_golden_set_or_its_folder_is_one_sentence(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env = environment(database, home)
+    gold = tmp_path / "gold.jsonl"
+    assert "cannot be read" in refused(run_here(["eval", gold], env, capsys), 2)
+    gold.write_text('{"document": "a", "clause_type": "cap_on_liability", "text": "x y"}')
+    assert "--source" in refused(run_here(["eval", gold], env, capsys), 2)
+    assert "openai:MODEL" in refused(run_here(["eval", gold, "--source", tmp_path, "--against", "x"], env, capsys), 2)
