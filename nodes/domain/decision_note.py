@@ -1,0 +1,246 @@
+"""The note of a case-law run: a table of the decisions, then each with its head and summary, every sentence placed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import groupby
+
+from nodes.domain.clauses import Finding, Location, finding_id
+from nodes.domain.decision_texts import decision_texts
+from nodes.domain.decisions import OWN
+from nodes.domain.decisions_dates import french
+from nodes.domain.decisions_summary import PARTS
+from nodes.domain.facts import Fact, of_kind
+from nodes.domain.format import count, one_line
+from nodes.domain.note import Note, Section, Sentence, is_stated, status_of
+from nodes.domain.note_check import verified
+from nodes.domain.note_writer import NoteInput, write_note
+from nodes.domain.run import DocumentResult
+
+QUOTE_LIMIT = 900
+MOST_PARTIES, MOST_TEXTS = 12, 25
+"""Named in a section; the facts have all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """One decision with what it states and what is attached to it."""
+
+    row: DocumentResult
+    facts: Sequence[Fact]
+    findings: Sequence[Finding]
+    attached: Sequence[DocumentResult]
+
+    def shown(self, kind: str, clause_type: str, doubt: str) -> str:
+        """A value as the note may give it: marked while its finding waits, "" once it was rejected."""
+        fact = next((one for one in self.facts if one.kind == kind and one.detail.get("kind", "pourvoi") in OWN), None)
+        if fact is None or fact.alignment == "not_found":
+            return ""
+        finding = next(
+            (one for one in self.findings if one.clause_type == clause_type and one.spans == fact.spans), None
+        )
+        status = status_of(finding) if finding else "passed"
+        value = french(date.fromisoformat(fact.value)) if kind == "decision_date" else fact.value
+        if status in ("rejected", "unlocated"):
+            return ""
+        return doubt.format(value=value) if status == "waiting" else value
+
+    def marks(self, *types: str) -> tuple[str, ...]:
+        return tuple(one.finding_id for one in self.findings if one.clause_type in types and is_stated(one))
+
+
+def write_decision_note(given: NoteInput, facts: Mapping[str, Sequence[Fact]]) -> Note:
+    """Coverage, the table, a section for each decision, then what waits or was rejected; checked like every note.
+
+    `facts` by document. Attachments stand under the decision that carries them.
+    """
+    base = write_note(given)
+    writer = _Writer(given, facts)
+    decisions = list(writer.decisions())
+    index = Section("index", writer.words["index"], tuple(writer.row(one) for one in decisions))
+    kept = tuple(one for one in base.sections if one.kind not in ("risk", "supplier"))
+    sections = (kept[0], index, *(writer.section(one) for one in decisions), *kept[1:])
+    evidence = (*base.findings, *writer.evidence.values())
+    checked, _ = verified(replace(base, sections=sections, standings=(), findings=evidence))
+    return _without(checked, set(writer.evidence))
+
+
+def _without(note: Note, borrowed: set[str]) -> Note:
+    """The note without the evidence that only its sentences needed: each quotes its own words and page."""
+    sections = tuple(
+        replace(
+            section,
+            sentences=tuple(
+                replace(one, finding_ids=tuple(mark for mark in one.finding_ids if mark not in borrowed))
+                for one in section.sentences
+            ),
+        )
+        for section in note.sections
+    )
+    findings = tuple(one for one in note.findings if one.finding_id not in borrowed)
+    return replace(note, sections=sections, findings=findings)
+
+
+class _Writer:
+    def __init__(self, given: NoteInput, facts: Mapping[str, Sequence[Fact]]) -> None:
+        self.given, self.facts = given, facts
+        self.words = decision_texts(given.language)
+        self.language = given.language
+        self.evidence: dict[str, Finding] = {}
+        self.findings: dict[str, list[Finding]] = defaultdict(list)
+        for finding in given.findings:
+            self.findings[finding.document].append(finding)
+
+    def decisions(self) -> list[_Decision]:
+        """The newest first; what carries no date last."""
+        attached: dict[str, list[DocumentResult]] = defaultdict(list)
+        for row in self.given.documents:
+            attached[row.document.partition("#")[0]] += [row] if "#" in row.document else []
+        found = [
+            _Decision(row, self.facts.get(row.document, ()), self.findings[row.document], attached[row.document])
+            for row in self.given.documents
+            if row.state == "done" and "#" not in row.document
+        ]
+        found.sort(key=lambda one: one.row.document)
+        return sorted(found, key=lambda one: _value(one.facts, "decision_date"), reverse=True)
+
+    def row(self, one: _Decision) -> Sentence:
+        doubt = self.words["doubt"]
+        number = one.shown("case_number", "case_number", doubt)
+        cells = (
+            one.shown("decision_date", "decision_date", doubt),
+            self.sitting(one),
+            one.shown("solution", "solution", doubt),
+            one_line(one.row.document, 120),
+        )
+        known = any((number, *cells[:3]))
+        text = " · ".join(cell or "—" for cell in cells) if known else f"{self.words['none']} · {cells[3]}"
+        return Sentence(text, one.marks("case_number", "decision_date", "solution"), "frame", number or "—")
+
+    def sitting(self, one: _Decision) -> str:
+        names = [fact.value for kind in ("court", "chamber") for fact in of_kind(one.facts, kind)[:1]]
+        return ", ".join([*names[:1], *(name[:1].lower() + name[1:] for name in names[1:])])
+
+    def title(self, one: _Decision) -> str:
+        doubt = self.words["doubt"]
+        number = one.shown("case_number", "case_number", doubt)
+        parts = (
+            self.sitting(one),
+            one.shown("decision_date", "decision_date", doubt),
+            number and f"{self.words['n']} {number}",
+        )
+        return ", ".join(filter(None, parts)) or one_line(one.row.document, 120)
+
+    def section(self, one: _Decision) -> Section:
+        return Section("decision", self.title(one), tuple([*self.head(one), *self.body(one)]))
+
+    def head(self, one: _Decision) -> Iterator[Sentence]:
+        pages = count(len(one.row.pages), "page", "pages", self.language)
+        yield Sentence(f"{one_line(one.row.document, 120)}, {pages}", lead=self.words["document"])
+        sat = [
+            *of_kind(one.facts, "court")[:1],
+            *of_kind(one.facts, "chamber")[:1],
+            *of_kind(one.facts, "formation")[:1],
+        ]
+        if sat:
+            mark = sat[-1].detail.get("mark", "")
+            text = ", ".join(fact.value for fact in sat) + (f" ({mark})" if mark else "")
+            yield Sentence(self.said(text, sat[0]), lead=self.words["court"])
+        for key, kind in (("number", "case_number"), ("date", "decision_date"), ("solution", "solution")):
+            value = one.shown(kind, kind, self.words["doubt"])
+            if value:
+                fact = next(
+                    fact for fact in one.facts if fact.kind == kind and fact.detail.get("kind", "pourvoi") in OWN
+                )
+                yield Sentence(self.said(value, fact), one.marks(kind), lead=self.words[key])
+        for fact in of_kind(one.facts, "attacked_decision")[:1]:
+            yield Sentence(self.said(one_line(fact.value, 300), fact), lead=self.words["attacked"])
+        yield from self.listed("parties", of_kind(one.facts, "party"), MOST_PARTIES)
+        laws = of_kind(one.facts, "statute")
+        yield from self.listed(
+            "applied", [fact for fact in laws if fact.detail["role"] == "visa"], MOST_TEXTS, one.marks("applied_text")
+        )
+        # What the annexed grounds alone cite says nothing of the decision.
+        others = [
+            fact for fact in laws if fact.detail["role"] == "cited" and fact.detail["zone"] not in ("annex", "head")
+        ]
+        yield from self.listed("cited", others, MOST_TEXTS)
+
+    def listed(self, key: str, facts: Sequence[Fact], most: int, marks: tuple[str, ...] = ()) -> Iterator[Sentence]:
+        if facts:
+            named = []
+            for page, group in groupby(facts[:most], key=lambda fact: (fact.page, fact.page_end)):
+                values = "; ".join(one_line(fact.value, 160) for fact in group)
+                named.append(self.words["said"].format(text=values, page=self.page(*page)) if page[0] else values)
+            more = [self.words["more"].format(count=len(facts) - most)] if len(facts) > most else []
+            yield Sentence("; ".join([*named, *more]), marks, lead=self.words[key])
+
+    def body(self, one: _Decision) -> Iterator[Sentence]:
+        for part in PARTS:
+            facts = of_kind(one.facts, f"summary_{part}")
+            written = [fact for fact in facts if not fact.source.startswith("local:")]
+            for fact in written or facts:
+                if sentence := self.summarised(one, fact, self.words[part]):
+                    yield sentence
+        for finding in one.findings:
+            if finding.clause_type in ("amount_ordered", "costs") and is_stated(finding):
+                yield self.quoted(finding, self.words["ordered"])
+        if one.attached:
+            names = "; ".join(self.attachment(row) for row in one.attached)
+            yield Sentence(names, lead=self.words["attached"])
+
+    def attachment(self, row: DocumentResult) -> str:
+        name = one_line(row.document.partition("#")[2], 120)
+        pages = count(len(row.pages), "page", "pages", self.language)
+        number = next((fact.value for fact in self.facts.get(row.document, ()) if fact.detail.get("kind") in OWN), "")
+        return f"{name}, {pages if row.state == 'done' else one_line(row.reason, 160)}" + (
+            f", {number}" if number else ""
+        )
+
+    def summarised(self, one: _Decision, fact: Fact, lead: str) -> Sentence | None:
+        if fact.page is None or fact.alignment == "not_found":
+            return None
+        borrowed = _evidence(fact, one.row)
+        self.evidence[borrowed.finding_id] = borrowed
+        if fact.source.startswith("local:"):
+            return self.quoted(borrowed, lead)
+        return Sentence(self.said(one_line(fact.value, QUOTE_LIMIT), fact), (borrowed.finding_id,), "fact", lead)
+
+    def quoted(self, finding: Finding, lead: str) -> Sentence:
+        quote = one_line(finding.quote, QUOTE_LIMIT)
+        text = self.words["quote"].format(quote=quote, page=self.page(finding.page, finding.page_end))
+        return Sentence(text, (finding.finding_id,), "fact", lead)
+
+    def said(self, text: str, fact: Fact) -> str:
+        return self.words["said"].format(text=text, page=self.page(fact.page, fact.page_end)) if fact.page else text
+
+    def page(self, first: int | None, last: int | None) -> str:
+        several = first is not None and last is not None and last > first
+        return self.words["pages" if several else "page"].format(page=f"{first}–{last}" if several else first)
+
+
+def _value(facts: Iterable[Fact], kind: str) -> str:
+    return next((fact.value for fact in facts if fact.kind == kind), "")
+
+
+def _evidence(fact: Fact, row: DocumentResult) -> Finding:
+    """A fact in the form in which the check of sentences knows evidence."""
+    place = Location(fact.alignment, fact.spans, fact.page, fact.page_end)
+    return Finding(
+        finding_id=finding_id(row.sha256, fact.kind, place, fact.quote),
+        document=row.document,
+        document_sha256=row.sha256,
+        supplier="",
+        clause_type=fact.kind,
+        quote=fact.quote,
+        page=fact.page,
+        page_end=fact.page_end,
+        boxes=fact.boxes,
+        spans=fact.spans,
+        alignment=fact.alignment,
+        confidence=1.0,
+        source=fact.source,
+    )

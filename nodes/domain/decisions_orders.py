@@ -1,0 +1,258 @@
+"""What a decision orders: its operative part order by order, its solution, the amounts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from nodes.domain.decisions_court import CASSATION
+from nodes.domain.decisions_number import AGREED, ALONE, CONTRADICTED
+from nodes.domain.decisions_text import HEAD, DecisionText
+
+MOST_AMOUNTS = 60
+LONGEST_QUOTE = 900
+
+_VERBS = (
+    r"casse|annule|rejette|declare|dit|condamne|deboute|ordonne|fixe|confirme|infirme|reforme|remet|renvoie|laisse"
+    r"|constate|designe|donne acte|y ajoutant|statuant a nouveau|en application|vu l|article \d|prononce|ouvre|rappelle"
+    r"|met |reparant|homologue|sursoit|decerne|enjoint|autorise|accorde|alloue|recoit|juge|rectifie"
+)
+_CUT = re.compile(rf";\s*|[.,:]?[ \t]*\n\s*(?=(?:[-•*–]\s*)?(?:{_VERBS}))|[.,:]\s*\n\s*\n\s*")
+_LEAD = re.compile(
+    r"\s*(?:(?:en consequence,?\s*)?par\s*ces\s*(?:seuls\s+)?motifs|en consequence"
+    r"|d\s?e\s?c\s?i\s?d\s?e)\b[^:;]{0,400}?"
+    r"(?::|(?=\b(?:casse|rejette|confirme|infirme|annule|ouvre|declare|dit|condamne|deboute)\b))\s*"
+)
+_CLOSED = re.compile(
+    r"\b(?:ainsi\s+(?:fait|juge|prononce|decide)|la minute d[ue]|delibere (?:a l'issue|par)"
+    r"|prononce(?:e)? (?:en audience|par mise)"
+    r"|arret (?:signe|prononce)|(?:le|la)\s+greffi(?:er|ere)\b\s*,?\s*(?:l[ea]\s+president|\n)|et ont signe)"
+)
+_SOLUTIONS = (
+    r"rejet(?: non specialement motive)?|cassation(?: partielle)?|annulation(?: partielle)?"
+    r"|irrecevabilite(?: partielle)?"
+    r"|non[- ]?lieu a (?:statuer|renvoi)|renvoi|desistement(?: partiel)?|decheance(?: partielle)?|non[- ]?admission"
+    r"|rectification|rabat d'arret|sursis a statuer|designation de juridiction|reglement de juges|qpc incidente.{0,40}"
+)
+_HEADED = re.compile(
+    rf"(?m)^[ \t]*(?:solution\s*:\s*)?(?P<words>(?:{_SOLUTIONS})(?:\s*(?:,|et|-)?\s*(?:sans renvoi|avec renvoi"
+    rf"|{_SOLUTIONS}))*)[ \t]*\.?$"
+)
+_PARTLY = re.compile(
+    r"\b(?:mais\s+(?:seulement|uniquement)|sauf|seulement en ce|partiellement|par voie de retranchement|en (?:ses"
+    r"|leurs) seules"
+    r"|mais en (?:ses|sa)|mais sur|a l'exception)\b"
+)
+_CATEGORIES: tuple[tuple[str, str], ...] = (
+    ("Cassation", r"cassation"), ("QPC autres", r"non[- ]?lieu a renvoi"), ("QPC renvoi", r"^renvoi"),
+    ("Annulation", r"annulation"), ("Non-lieu à statuer", r"non[- ]?lieu a statuer"), ("Rejet", r"rejet"),
+    ("Irrecevabilité", r"irrecevabilite"), ("Désistement", r"desistement"), ("Déchéance", r"decheance"),
+    ("Non-admission", r"non[- ]?admission"), ("Rectification", r"rectification"),
+)  # fmt: skip
+_WHOLLY = "dans toutes ses dispositions, à l'égard de toutes les parties au recours"
+_ON_APPEAL = {
+    "Confirmation": f"Confirme la décision déférée {_WHOLLY}",
+    "Infirmation": f"Infirme la décision déférée {_WHOLLY}",
+    "Annulation": "Annule la décision déférée",
+}
+_IN_PART = "Infirme partiellement, réforme ou modifie certaines dispositions de la décision déférée"
+_CASSATION_ORDERS: tuple[tuple[str, str], ...] = (
+    ("Cassation", r"\bcasse(?:nt)? et annule"),
+    ("Non-lieu à renvoi",
+     r"n'y avoir lieu (?:de|a) renvoyer .{0,60}conseil constitutionnel|n'y avoir lieu (?:de"
+     r"|a) renvoyer .{0,30}question"),
+    ("Renvoi", r"renvoie .{0,30}conseil constitutionnel|renvoie .{0,80}question prioritaire"),
+    ("Annulation", r"^\W*annule\b"),
+    ("Rectification", r"^\W*(?:ordonne la rectification|rectifie)\b"),
+    ("Non-lieu à statuer", r"n'y avoir lieu (?:de|a) statuer(?! sur (?:le|les) (?:autres?|second|moyen))"),
+    ("Irrecevabilité",
+     r"declare (?:irrecevables?|non recevables?) (?:le|les) pourvois?|(?:le"
+     r"|les) pourvois?.{0,80}irrecevables?"),
+    ("Déchéance", r"constate la decheance|decheance du pourvoi"),
+    ("Désistement", r"donne acte .{0,200}(?:desistement|desiste)|constate le desistement"),
+    ("Non-admission", r"(?:declare|pourvoi).{0,40}non[- ]admis"),
+    ("Rejet", r"\brejette (?:le|les) (?:pourvois?|requete|demande de)"),
+)  # fmt: skip
+_ADMINISTRATIVE_ORDERS: tuple[tuple[str, str], ...] = (
+    ("Annulation", r"\b(?:est|sont) annule(?:e?s?)\b"),
+    ("Non-admission", r"n'(?:est|sont) pas admis"),
+    ("Non-lieu à statuer", r"n'y a (?:pas lieu|plus lieu) (?:de|a) statuer"),
+    ("Désistement", r"donne acte .{0,120}desistement"),
+    ("Renvoi", r"renvoyee? au conseil constitutionnel"),
+    ("Rejet", r"(?:requete|pourvoi|demande|recours|appel|conclusions?)s?\b.{0,200}\b(?:est|sont) rejete"),
+)  # fmt: skip
+_FIRST_ORDERS: tuple[tuple[str, str], ...] = (
+    ("Ouverture de liquidation judiciaire", r"(?:ouvre|prononce|convertit).{0,80}liquidation judiciaire"),
+    ("Ouverture de redressement judiciaire", r"(?:ouvre|prononce).{0,80}redressement judiciaire"),
+    ("Ouverture de sauvegarde", r"ouvre.{0,60}sauvegarde"),
+    ("Incompétence", r"se declare .{0,40}incompetent"),
+    ("Sursis à statuer", r"sursoit a statuer"),
+    ("Radiation", r"ordonne la radiation|radiation de l'affaire"),
+    ("Condamnation", r"condamne (?!.{0,80}\b(?:aux|les) (?:entiers )?depens\b).{0,200}(?:payer|verser|somme|a )"),
+    ("Irrecevabilité", r"declare .{0,60}irrecevable"),
+    ("Débouté", r"deboute|rejette"),
+)  # fmt: skip
+_AMOUNT = re.compile(
+    r"(?<![\d.,/-])(?P<whole>\d{1,3}(?:[ .']\d{3})+|\d+)(?:,(?P<part>\d{1,2}))?\s*(?:(?P<scale>millions?"
+    r"|milliards?)\s*d'\s*|k(?=€))?"
+    r"(?P<unit>€|euros?\b|eur\b|francs?\b|f\s?cfp\b|dollars?\b)"
+)
+_UNITS = {"€": "EUR", "e": "EUR", "f": "FRF", "d": "USD"}
+COSTS = re.compile(r"\barticles?\s+(?:700|l\.?\s*761-1|475-1|618-1|37)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order of the operative part: `text[start:end]`."""
+
+    start: int
+    end: int
+    words: str
+    """Plain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """How the court decided."""
+
+    value: str
+    """As a lawyer says it: Cassation partielle sans renvoi."""
+    category: str
+    """The class under which the Cour de cassation publishes it, its own or an appeal; else the value."""
+    start: int
+    end: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A sum of money with the words around it."""
+
+    amount: Decimal
+    currency: str
+    start: int
+    end: int
+    zone: str
+    ordered: bool
+    """The operative part orders it to be paid."""
+    costs: bool
+    """For the costs of the proceedings."""
+
+
+def orders(decision: DecisionText) -> list[Order]:
+    """The orders of the operative part, in order, without the closing formula."""
+    lined = decision.lined
+    start = decision.operative
+    if start >= decision.end:
+        return []
+    lead = _LEAD.match(lined, start)
+    begin = lead.end() if lead else start
+    closed = _CLOSED.search(lined, begin, decision.end)
+    stop = closed.start() if closed else min(decision.end, begin + 8_000)
+    found: list[Order] = []
+    for cut in [*_CUT.finditer(lined, begin, stop), None]:
+        end = cut.start() if cut else stop
+        first, words = decision.slice(begin, end)
+        if len(words) > 8:
+            found.append(Order(first, first + len(words), " ".join(lined[first : first + len(words)].split())))
+        begin = cut.end() if cut else stop
+    return found
+
+
+def solution(decision: DecisionText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
+    """The solution: of the Cour de cassation, as head and operative part state it; they must agree."""
+    if jurisdiction == CASSATION:
+        return _of_cassation(decision, ordered)
+    if jurisdiction in ("Conseil d'État", "Cour administrative d'appel", "Tribunal administratif"):
+        return _first(ordered, _ADMINISTRATIVE_ORDERS)
+    if jurisdiction == "Cour d'appel":
+        return _of_appeal(ordered) or _first(ordered, _FIRST_ORDERS)
+    return _first(ordered, _FIRST_ORDERS)
+
+
+def _of_cassation(decision: DecisionText, ordered: Sequence[Order]) -> Solution | None:
+    headed = _HEADED.search(decision.lined, 0, HEAD // 2)
+    said = _first(ordered, _CASSATION_ORDERS)
+    if said is not None and said.value in ("Cassation", "Annulation"):
+        order = next(one for one in ordered if one.start == said.start)
+        partly = " partielle" if _PARTLY.search(order.words[:400]) else ""
+        bare = any(re.search(r"n'y avoir lieu a renvoi\b|sans renvoi", one.words) for one in ordered)
+        value = f"{said.value}{partly}{' sans renvoi' if bare else ''}"
+        said = Solution(value, said.category, said.start, said.end, ALONE)
+    if headed is None:
+        return said
+    words = " ".join(decision.text[headed.start("words") : headed.end("words")].split())
+    value = words[:1].upper() + words[1:].lower().replace("non lieu", "non-lieu")
+    value = re.sub(r"\ba (?=renvoi|statuer)", "à ", value)
+    category = _category(" ".join(headed["words"].split()))
+    if said is None:
+        return Solution(value, category, *headed.span("words"), ALONE)
+    # A decision may reject a part and quash another: its head names the solution, one of the orders must bear it out.
+    borne = next((one for one in _all(ordered, _CASSATION_ORDERS) if one.category == category), None)
+    place = borne or said
+    return Solution(value, category, place.start, place.end, AGREED if borne else CONTRADICTED)
+
+
+def _category(plain: str) -> str:
+    return next((name for name, pattern in _CATEGORIES if re.search(pattern, plain)), "Autre")
+
+
+def _of_appeal(ordered: Sequence[Order]) -> Solution | None:
+    confirmed = next((one for one in ordered if re.search(r"\bconfirme\b", one.words)), None)
+    reversed_ = next((one for one in ordered if re.search(r"\b(?:infirme|reforme)\b", one.words)), None)
+    annulled = next((one for one in ordered if re.search(r"^\W*annule (?:le|la|l')", one.words)), None)
+    chosen = confirmed or reversed_ or annulled
+    if chosen is None:
+        return None
+    if reversed_ is not None:
+        limited = re.search(r"\b(?:en ce qu|mais seulement|partiellement|uniquement|du chef|sauf)", reversed_.words)
+        value = "Infirmation partielle" if limited or confirmed else "Infirmation"
+        chosen = reversed_
+    elif confirmed is not None:
+        value = "Confirmation partielle" if _PARTLY.search(confirmed.words) else "Confirmation"
+    else:
+        value = "Annulation"
+    return Solution(value, _ON_APPEAL.get(value, _IN_PART), chosen.start, chosen.end, ALONE)
+
+
+def _first(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Solution | None:
+    """The first kind, not the first order: what weighs most stands at the top."""
+    return next(_all(ordered, kinds), None)
+
+
+def _all(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Iterator[Solution]:
+    for name, pattern in kinds:
+        for order in ordered:
+            if re.search(pattern, order.words):
+                category = {"Non-lieu à renvoi": "QPC autres", "Renvoi": "QPC renvoi"}.get(name, name)
+                yield Solution(name, category, order.start, order.end, ALONE)
+
+
+def amounts(decision: DecisionText, ordered: Sequence[Order]) -> Iterator[Amount]:
+    """Sums of money of the decision, those of the operative part first."""
+    plain = decision.plain
+    stop = decision.end
+    found = []
+    for match in _AMOUNT.finditer(plain, 0, stop):
+        zone = decision.zone_at(match.start())
+        order = next((one for one in ordered if one.start <= match.start() < one.end), None)
+        paid = order is not None and re.search(r"condamne|payer|verser|fixe|alloue|accorde", order.words) is not None
+        costs = order is not None and COSTS.search(order.words) is not None
+        value = Decimal(re.sub(r"\D", "", match["whole"])) + (Decimal(f"0.{match['part']}") if match["part"] else 0)
+        scale = {"": 1, "million": 10**6, "milliard": 10**9}[(match["scale"] or "").rstrip("s")]
+        currency = "XPF" if "cfp" in match["unit"] else _UNITS[match["unit"][0]]
+        start, end = (order.start, order.end) if order else _around(plain, *match.span(), stop)
+        found.append(Amount(value * scale, currency, start, min(end, start + LONGEST_QUOTE), zone, paid, costs))
+    found.sort(key=lambda one: not one.ordered)
+    yield from found[:MOST_AMOUNTS]
+
+
+def _around(plain: str, start: int, end: int, stop: int) -> tuple[int, int]:
+    """The clause that holds a range, at most some two lines on either side."""
+    begin = max(plain.rfind(mark, max(0, start - 160), start) for mark in (";", ". ", " : "))
+    begin = begin + 2 if begin >= 0 else plain.find(" ", max(0, start - 160)) + 1
+    ends = [at for mark in (";", ". ", ".\n") if (at := plain.find(mark, end, min(end + 160, stop))) >= 0]
+    close = min(ends) if ends else (plain.rfind(" ", end, min(end + 160, stop)) if end + 1 < stop else end)
+    return min(begin, start), max(close, end)

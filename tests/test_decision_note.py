@@ -1,0 +1,169 @@
+"""The summary that a model writes of a decision, and the note of a case-law run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rulings import APPEAL, social, text_of
+
+from nodes.domain.clauses import Finding
+from nodes.domain.decision_note import write_decision_note
+from nodes.domain.decisions import clauses, read
+from nodes.domain.documents import DocumentText, SourceDocument
+from nodes.domain.facts import Fact
+from nodes.domain.note import Note
+from nodes.domain.note_markdown import to_markdown
+from nodes.domain.note_writer import NoteInput
+from nodes.domain.placing import located, located_facts
+from nodes.domain.playbook_reading import parse_playbook
+from nodes.domain.report import render_report
+from nodes.domain.run import DocumentResult
+from nodes.domain.summary_answer import read_summary, summary_passages
+
+PLAYBOOK = parse_playbook(
+    'name = "law"\nversion = 1\ntitle = "Case law"\nkind = "decisions"\n'
+    + "".join(
+        f'[[clauses]]\ntype = "{name}"\ntitle = {{ en = "{name}", fr = "{name}" }}\nquestion = "?"\n'
+        for name in ("case_number", "decision_date", "solution", "applied_text", "holding", "amount_ordered", "costs")
+    ),
+    "law.toml",
+)
+
+
+def stated(text: DocumentText) -> list[Fact]:
+    return located_facts(text, [one.to_json() for one in read(text)])
+
+
+def summarised(*sentences: dict[str, Any]) -> tuple[list[Fact], int]:
+    """What is kept of an answer whose sentences cite passages by a word that stands in them."""
+    text = text_of(social())
+    facts = stated(text)
+    passages = summary_passages(text, facts, 12_000)
+
+    def number(word: str) -> int:
+        return next(place for place, one in enumerate(passages, 1) if word in text.text[one.start : one.end])
+
+    rows = [{**one, "passages": [number(word) for word in one["passages"]]} for one in sentences]
+    return read_summary({"sentences": rows}, text, passages, facts, "openai:m")
+
+
+def test_a_sentence_that_its_passage_bears_out_is_kept_with_its_place() -> None:
+    found, dropped = summarised(
+        {"part": "facts", "text": "M. [R] a été engagé le 7 janvier 2014 comme cuiseur.", "passages": ["cuiseur"]}
+    )
+    assert dropped == 0 and [one.kind for one in found] == ["summary_facts"]
+    assert found[0].value == "M. [R] a été engagé le 7 janvier 2014 comme cuiseur."
+    assert "cuiseur" in found[0].quote and found[0].page == 1 and found[0].source == "openai:m"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "M. [R] a été engagé le 8 janvier 2014 comme cuiseur.",
+        "Il percevait une prime de 1 500 euros.",
+        "M. Dupont a été engagé le 7 janvier 2014 comme cuiseur.",
+        "M. [R] n'a pas été engagé le 7 janvier 2014.",
+    ],
+)
+def test_a_date_a_sum_a_name_or_a_denial_that_the_passage_does_not_have_takes_the_sentence_out(text: str) -> None:
+    found, dropped = summarised({"part": "facts", "text": text, "passages": ["cuiseur"]})
+    assert (found, dropped) == ([], 1)
+
+
+def test_a_true_sentence_that_cites_another_passage_or_none_is_taken_out() -> None:
+    found, dropped = summarised(
+        {"part": "facts", "text": "M. [R] a été engagé le 7 janvier 2014.", "passages": ["CASSE ET ANNULE"]},
+        {"part": "facts", "text": "M. [R] a été engagé le 7 janvier 2014.", "passages": []},
+    )
+    assert (found, dropped) == ([], 2)
+
+
+@pytest.mark.parametrize("raw", [{}, {"sentences": None}, {"sentences": [3, {"part": "x"}, {"text": "a"}]}])
+def test_an_answer_in_no_form_gives_no_sentence_and_no_error(raw: dict[str, Any]) -> None:
+    text = text_of(social())
+    found, _ = read_summary(raw, text, summary_passages(text, [], 9_000), [], "openai:m")
+    assert found == []
+
+
+def test_a_model_is_shown_the_orders_the_reasons_and_the_facts_within_its_budget() -> None:
+    text = text_of(social())
+    for budget in (2_000, 6_000):
+        passages = summary_passages(text, stated(text), budget)
+        shown = " ".join(text.text[one.start : one.end] for one in passages)
+        assert sum(one.chars for one in passages) <= budget
+        assert "CASSE ET ANNULE" in shown and "L. 9999-1" not in shown
+        assert [one.start for one in passages] == sorted(one.start for one in passages)
+
+
+def written(*texts: tuple[str, str], decisions: dict[str, dict[str, Any]] | None = None, **more: Any) -> Note:
+    """The note about these (document, text); `decisions` and what else changes findings by clause type."""
+    findings: list[Finding] = []
+    rows: list[DocumentResult] = []
+    facts: dict[str, list[Fact]] = {}
+    for place, (name, words) in enumerate(texts):
+        text = text_of(words)
+        source = SourceDocument(name, f"{place:064d}", 1, 0, f"/{name}")
+        found = located(text, source, clauses(read(text), PLAYBOOK.types), "")
+        findings += [one.with_(**(decisions or {}).get(one.clause_type, {})) for one in found]
+        facts[name] = [*stated(text), *more.get("facts", ())]
+        rows.append(DocumentResult(place, name, source.sha256, "done", language="fr", pages=((1, "read", ""),)))
+    given = NoteInput("Case law", findings, rows, PLAYBOOK, [], "fr")
+    return write_decision_note(given, facts)
+
+
+def test_the_note_opens_with_a_table_of_the_decisions_the_newest_first_each_row_leading_to_its_section() -> None:
+    note = written(("a.pdf", social()), ("b.pdf", APPEAL))
+    markdown = to_markdown(note)
+    rows = [line for line in markdown.splitlines() if line.startswith("| [")]
+    assert [("21/01987" in rows[0], "Confirmation partielle" in rows[0]), "18.442" in rows[1]] == [(True, True), True]
+    assert "(#d-1)" in rows[0] and '## <a id="d-1"></a>Cour d\'appel de Nantua' in markdown
+    assert markdown.index("| [") < markdown.index("**Faits**")
+    html = render_report(note)
+    assert html.count('class="decision"') == 2 and "Risque par fournisseur" not in html
+
+
+def test_every_sentence_of_a_summary_quotes_the_decision_and_names_the_page() -> None:
+    note = written(("a.pdf", social()))
+    section = note.section("decision")
+    assert section is not None and note.dropped == ()
+    said = [one for one in section.sentences if one.lead in ("Faits", "Procédure", "Question", "Réponse", "Portée")]
+    assert len(said) >= 6
+    flat = " ".join(social().split())
+    for one in said:
+        quote = one.text[one.text.index("«") + 2 : one.text.rindex("»") - 1]
+        assert quote in flat and one.text.endswith("(page 1)")
+
+
+def test_a_number_that_waits_for_a_person_is_marked_and_a_rejected_one_is_not_stated() -> None:
+    waiting = {"case_number": {"needs_review": True, "review_reason": "unsure"}}
+    assert "21-18.442 (à vérifier)" in str(written(("a.pdf", social()), decisions=waiting).section("index"))
+    rejected = {"case_number": {"decision": {"verdict": "reject", "reviewer": "A", "reason": "no", "at": "?"}}}
+    note = written(("a.pdf", social()), decisions=rejected)
+    assert "18.442" not in str(note.section("index")) and "18.442" not in str(note.section("decision"))
+    assert "18.442" in str(note.section("rejected"))
+
+
+def test_what_is_attached_to_a_decision_stands_in_its_section_and_is_no_decision_of_the_table() -> None:
+    note = written(("a.pdf", social()), ("a.pdf#annexe.txt", "Plan du four."))
+    index, section = note.section("index"), note.section("decision")
+    assert index is not None and len(index.sentences) == 1
+    assert section is not None and [one.text for one in section.sentences if one.lead == "Pièces jointes"] == [
+        "annexe.txt, 1 page"
+    ]
+
+
+def test_a_document_that_is_no_decision_is_listed_as_such() -> None:
+    note = written(("letter.pdf", "Bonjour, veuillez trouver ci-joint le dossier."))
+    assert "aucune décision reconnue · letter.pdf" in str(note.section("index"))
+
+
+def test_a_model_summary_takes_the_place_of_the_quotes_of_its_part_and_is_checked_once_more() -> None:
+    good, _ = summarised({"part": "facts", "text": "M. [R] percevait 150 euros par mois.", "passages": ["cuiseur"]})
+    note = written(("a.pdf", social()), facts=good)
+    section = note.section("decision")
+    assert section is not None
+    assert [one.text for one in section.sentences if one.lead == "Faits"] == [
+        "M. [R] percevait 150 euros par mois. (page 1)"
+    ]
+    assert any(one.lead == "Réponse" and "«" in one.text for one in section.sentences)
