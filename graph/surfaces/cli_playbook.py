@@ -1,0 +1,99 @@
+"""Commands for playbooks: check, show."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graph.surfaces import arguments as given
+from graph.surfaces.ends import OK, USAGE
+from graph.surfaces.output import emit, say
+from nodes.domain.errors import UserError
+
+if TYPE_CHECKING:
+    from nodes.domain.playbook_reading import Reading, Remark
+
+Named = Annotated[str, typer.Argument(metavar="NAME|FILE", help="A playbook that ships, or a TOML or YAML file.")]
+
+
+def check(playbook: Named, as_json: given.Json = False) -> int:
+    """Say all that is wrong with a playbook, each with its line, its key and what to do; exit 2 if anything is."""
+    from graph.adapters.file_playbooks import playbook_bytes
+    from nodes.domain.playbook_reading import read_playbook
+
+    data, file = playbook_bytes(playbook)
+    reading = read_playbook(data, file)
+    problems = list(reading.problems)
+    warnings: list[Remark] = []
+    if reading.playbook is not None:
+        problems, warnings = _looked_through(reading)
+    if as_json:
+        emit({"file": file, "ok": not problems, "problems": _plain(problems), "warnings": _plain(warnings)})
+    else:
+        _show_remarks(file, problems, warnings)
+    return USAGE if problems else OK
+
+
+def _looked_through(reading: Reading) -> tuple[list[Remark], list[Remark]]:
+    """Problems and warnings of a playbook that has the right form."""
+    from graph.adapters.slow_patterns import ONE_SECONDS, slow_ones
+    from nodes.domain.key_lines import line_of
+    from nodes.domain.playbook_check import patterns_of, warnings_about
+    from nodes.domain.playbook_reading import Remark, key_of
+
+    assert reading.playbook is not None
+    patterns = patterns_of(reading.playbook)
+    slow = [patterns[place] for place in asyncio.run(slow_ones([one.text for one in patterns]))]
+    problems = [
+        Remark(
+            line_of(reading.lines, one.path),
+            key_of(one.path),
+            f"this pattern takes more than {ONE_SECONDS:g} s on a text of a few pages: bound its repeats, as in "
+            ".{0,80} for .*, and repeat nothing that is repeated within.",
+        )
+        for one in slow
+    ]
+    return problems, warnings_about(reading.playbook, reading.lines)
+
+
+def _plain(remarks: list[Remark]) -> list[dict[str, Any]]:
+    return [{"line": one.line or None, "key": one.key, "text": one.text} for one in remarks]
+
+
+def _show_remarks(file: str, problems: list[Remark], warnings: list[Remark]) -> None:
+    for one in problems:
+        say(f"error: {file}: {one}")
+    for one in warnings:
+        say(f"warning: {file}: {one}")
+    if not problems:
+        sys.stdout.write(f"{file} is a playbook that can be used.\n")
+
+
+def show(
+    playbook: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A playbook that ships, or a file.")] = "",
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of playbooks, for editors.")] = False,
+    as_json: given.Json = False,
+) -> int:
+    """Show what a playbook looks for, how it counts and who decides."""
+    from nodes.domain.playbook_reading import json_schema
+
+    if schema:
+        sys.stdout.write(json_schema())
+        return OK
+    from graph.adapters.file_playbooks import playbook_bytes, shipped
+    from nodes.domain.playbook_reading import read_playbook, required
+
+    if not playbook:
+        raise UserError(f"Name a playbook, one of {', '.join(shipped())} or a file, or give --schema.")
+    data, file = playbook_bytes(playbook)
+    found = required(read_playbook(data, file), playbook)
+    if as_json:
+        emit({**found.model_dump(mode="json"), "sha256": found.sha256})
+    else:
+        from graph.surfaces.terminal_playbook import show_playbook
+
+        show_playbook(found)
+    return OK

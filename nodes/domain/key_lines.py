@@ -1,0 +1,124 @@
+"""Lines of the keys in a TOML or YAML text, so that a problem can name its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Path = tuple[str | int, ...]
+
+_SPACE = re.compile(r"(?:[\s,]|#[^\n]*)*")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_STRING = re.compile(r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'', re.DOTALL)
+_SCALAR = re.compile(r"[^\s,\]}#]+(?: [0-9][^\s,\]}#]*)?")
+
+
+def line_of(lines: Mapping[Path, int], path: Sequence[str | int]) -> int:
+    """The line of a key, or of the nearest thing around it that has one; 1 for the file."""
+    for end in range(len(path), 0, -1):
+        if tuple(path[:end]) in lines:
+            return lines[tuple(path[:end])]
+    return 1
+
+
+def toml_lines(text: str) -> dict[Path, int]:
+    """Line by path of a text that is valid TOML."""
+    return _Toml(text).lines
+
+
+class _Toml:
+    """Walks through a TOML text and notes where each key stands; values are not looked at."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+        self.lines: dict[Path, int] = {}
+        self._counts: dict[Path, int] = {}
+        table: Path = ()
+        while self._space() < len(text):
+            if text.startswith("[", self.at):
+                table = self._header()
+            else:
+                self._pair(table)
+
+    def _space(self) -> int:
+        found = _SPACE.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return self.at
+
+    def _note(self, path: Path, at: int) -> None:
+        self.lines.setdefault(path, self.text.count("\n", 0, at) + 1)
+
+    def _header(self) -> Path:
+        start = self.at
+        many = self.text.startswith("[[", self.at)
+        self.at += 2 if many else 1
+        path: Path = ()
+        keys = self._keys()
+        for place, key in enumerate(keys):
+            path = (*path, key)
+            if many and place == len(keys) - 1:
+                self._counts[path] = self._counts.get(path, -1) + 1
+            if path in self._counts:
+                path = (*path, self._counts[path])
+            self._note(path, start)
+        self.at += 2 if many else 1
+        return path
+
+    def _keys(self) -> list[str]:
+        keys: list[str] = []
+        while True:
+            self._space()
+            found = _STRING.match(self.text, self.at) or _BARE.match(self.text, self.at)
+            if found is None:
+                self.at = len(self.text)
+                return keys
+            self.at = found.end()
+            keys.append(found.group().strip("\"'"))
+            self._space()
+            if not self.text.startswith(".", self.at):
+                return keys
+            self.at += 1
+
+    def _pair(self, table: Path) -> None:
+        start = self.at
+        path = table
+        for key in self._keys():
+            path = (*path, key)
+            self._note(path, start)
+        self._space()
+        self.at += 1
+        self._value(path)
+
+    def _value(self, path: Path) -> None:
+        self._space()
+        self._note(path, self.at)
+        opening = self.text[self.at : self.at + 1]
+        if opening == "[":
+            self.at += 1
+            number = 0
+            while self._space() < len(self.text) and self.text[self.at] != "]":
+                self._value((*path, number))
+                number += 1
+            self.at += 1
+        elif opening == "{":
+            self.at += 1
+            while self._space() < len(self.text) and self.text[self.at] != "}":
+                self._pair(path)
+            self.at += 1
+        else:
+            found = _STRING.match(self.text, self.at) or _SCALAR.match(self.text, self.at)
+            self.at = found.end() if found else self.at + 1
+
+
+def yaml_lines(node: Any, path: Path = ()) -> dict[Path, int]:
+    """Line by path below a composed node of YAML."""
+    lines = {path: node.start_mark.line + 1} if path else {}
+    if node.id == "sequence":
+        for number, each in enumerate(node.value):
+            lines |= yaml_lines(each, (*path, number))
+    elif node.id == "mapping":
+        for key, value in node.value:
+            inner = (*path, str(key.value))
+            lines |= yaml_lines(value, inner) | {inner: key.start_mark.line + 1}
+    return lines

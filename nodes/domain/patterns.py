@@ -1,0 +1,90 @@
+"""Texts on which a regular expression that can be slow is slow: made from the pattern itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+LENGTH = 4_000
+"""Characters of such a text: about the longest quote."""
+MANY = 8
+"""A part that may be repeated so often is one that can be slow."""
+MOST = 40
+"""Texts of one pattern."""
+_END = "\x00!"
+
+
+def attacks(pattern: str) -> list[str]:
+    """For each repeated part of a pattern: what leads to it, the part again and again, and an end that does not fit."""
+    try:
+        # The parser of `re` itself: what else would know what a pattern means?
+        tree = re._parser.parse(pattern)  # type: ignore[attr-defined]
+        found = list(_repeats(tree, ""))
+    except (AttributeError, re.error, RecursionError, TypeError, ValueError):
+        found = []
+    plain = ["a" * LENGTH + _END, " " * LENGTH + _END, "a " * (LENGTH // 2) + _END]
+    return [*plain, *dict.fromkeys(found)][:MOST]
+
+
+def _repeats(items: Any, lead: str) -> Iterator[str]:
+    for name, value in items:
+        kind = str(name)
+        if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            least, most, part = value
+            body = _sample(part) or "a"
+            if int(most) >= MANY:
+                yield lead + body * (LENGTH // len(body)) + _END
+            yield from _repeats(part, lead)
+            lead += body * int(least)
+        elif kind == "SUBPATTERN":
+            yield from _repeats(value[3], lead)
+            lead += _sample(value[3])
+        elif kind == "BRANCH":
+            for part in value[1]:
+                yield from _repeats(part, lead)
+            lead += _sample(value[1][0])
+        elif kind in ("ASSERT", "ASSERT_NOT"):
+            yield from _repeats(value[1], lead)
+        else:
+            lead += _one(kind, value)
+
+
+def _sample(items: Any) -> str:
+    """A text that the items match, as far as a simple mind can tell."""
+    text = ""
+    for name, value in items:
+        kind = str(name)
+        if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            text += _sample(value[2]) * max(1, min(int(value[0]), 100))
+        elif kind == "SUBPATTERN":
+            text += _sample(value[3])
+        elif kind == "BRANCH":
+            text += _sample(value[1][0])
+        else:
+            text += _one(kind, value)
+    return text
+
+
+def _one(kind: str, value: Any) -> str:
+    if kind == "LITERAL":
+        return chr(value)
+    if kind == "NOT_LITERAL":
+        return "a" if value != ord("a") else "b"
+    if kind == "ANY":
+        return "a"
+    if kind == "IN":
+        return _of_set(value)
+    return ""
+
+
+def _of_set(members: Sequence[Any]) -> str:
+    name, value = members[0]
+    kind = str(name)
+    if kind == "NEGATE":
+        return "a"
+    if kind == "LITERAL":
+        return chr(value)
+    if kind == "RANGE":
+        return chr(value[0])
+    return {"CATEGORY_DIGIT": "0", "CATEGORY_SPACE": " ", "CATEGORY_NOT_WORD": "-"}.get(str(value), "a")

@@ -1,0 +1,60 @@
+"""Where both engines looked and differ, a person decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rooms import risky
+from world import environment
+
+from graph import Reprise
+from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from nodes.domain.agreement import compared
+from nodes.domain.clauses import Candidate
+
+MODEL, LOCAL = "openai:x", "local:model@1"
+
+
+def seen(clause_type: str, source: str, confidence: float = 0.9) -> Candidate:
+    return Candidate(clause_type, "words", confidence, source)
+
+
+def test_what_both_see_is_the_models_and_disputed_by_nobody() -> None:
+    both = [seen("cap", MODEL), seen("cap", MODEL)]
+    assert compared(both, [seen("cap", LOCAL)], {"cap"}) == both
+
+
+def test_what_one_of_them_sees_alone_is_kept_and_names_both() -> None:
+    found = compared([seen("cap", MODEL)], [seen("law", LOCAL)], {"cap", "law"})
+    assert [(one.clause_type, one.disputed) for one in found] == [
+        ("cap", f"{MODEL} found it, the local engine did not"),
+        ("law", f"{LOCAL} found it, {MODEL} did not"),
+    ]
+
+
+def test_a_type_for_which_only_the_model_looks_is_not_disputed() -> None:
+    own = [seen("own_type", MODEL)]
+    assert compared(own, [], {"cap"}) == own
+
+
+def test_an_unsure_sight_of_the_local_engine_contradicts_nobody() -> None:
+    assert compared([], [seen("cap", LOCAL, 0.5)], {"cap"}) == []
+    assert [one.disputed for one in compared([], [seen("cap", LOCAL, 0.6)], {"cap"})] == [
+        f"{LOCAL} found it, the model did not"
+    ]
+
+
+async def test_a_model_that_overlooks_what_the_local_engine_sees_leaves_it_to_a_person(
+    database: str, home: Path, tmp_path: Path
+) -> None:
+    env = environment(database, home)
+    assert "OPENAI_API_KEY" not in env
+    with ScriptedEndpoint() as endpoint:
+        endpoint.script([{"respond": {"clauses": [], "supplier": None}}])
+        settings = {"openai_base_url": endpoint.base_url, "openai_api_key": "key"}
+        async with Reprise.open(database_url=database, home=home, **settings) as reprise:
+            run = await reprise.start(risky(tmp_path / "room", 1), engine="openai", thread="blind")
+            findings = await reprise.findings("blind")
+    law = [one for one in findings if one.clause_type == "governing_law"]
+    assert len(law) == 1 and law[0].needs_review and run.status == "needs_review"
+    assert law[0].source.startswith("local:") and "the engines differ: local:" in law[0].review_reason
