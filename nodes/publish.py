@@ -1,25 +1,31 @@
-"""Release what the run made: each file is an effect with a key, found at its target and never doubled."""
+"""Release what the run made and tell who wants to know: effects with a key, found at their target, never doubled."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from nodes.domain.entering import unwritten
+from nodes.domain.errors import Undelivered
+from nodes.domain.finished import event_key, finished
 from nodes.domain.format import money
 from nodes.domain.note import Note
-from nodes.domain.report import ReportFacts, render_report
 from nodes.domain.run import ArtifactRef, Run
 from nodes.entry import enter
+from nodes.outbox import once
 from nodes.ports import Services
 from state import RunContext, RunState
 
 
 async def publish(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
-    """Put note.md and note.html where people find them. Repeating it replaces each file by itself."""
+    """Put note.md and note.html where people find them, then tell the webhook. Repeating it does nothing twice.
+
+    A webhook that is not taken does not fail the run: the ledger keeps it to be sent by a resume.
+    """
     _, run = await enter(state, runtime, services)
     refs = {ref.name: ref.sha256 for ref in await services.ledger.artifacts(run.run_id)}
     if "note.json" not in refs:
@@ -28,6 +34,9 @@ async def publish(state: RunState, runtime: Runtime[RunContext], *, services: Se
     tally = await services.ledger.tally(run.run_id)
     spend = await services.ledger.spent(run.run_id)
     read = sum(tally.pages[state] for state in ("read", "ocr", "empty"))
+    # Only a run at its end needs it, and it takes a while to load.
+    from nodes.domain.report import ReportFacts, render_report
+
     facts = ReportFacts(
         run=run.name or run.thread_id,
         documents=(tally.documents["done"], tally.documents["total"]),
@@ -43,13 +52,40 @@ async def publish(state: RunState, runtime: Runtime[RunContext], *, services: Se
     await _release(services, run, "note.html", sha256)
     failed = tally.documents["failed"]
     end = f"completed with {failed} failed" if failed else "completed"
+    event = finished(run, tally, refs["note.md"])
+    if not await _tell(services, run, event, lambda: runtime.drain_requested):
+        end += ", but the webhook was not delivered"
     return {"published": True, "headline": f"publish: {end}"}
 
 
 async def _release(services: Services, run: Run, name: str, sha256: str) -> None:
-    """Intent, act, outcome; after a death in between the same file is put again in its place."""
-    key = f"release:{name}:{sha256}"
-    if await services.ledger.intend(run.run_id, "object_put", key, {"name": name, "sha256": sha256}) == "done":
-        return
-    uri = await services.releases.put(run, name, await services.artifacts.get(sha256))
-    await services.ledger.settle_effect(run.run_id, key, {"uri": uri})
+    async def put() -> Mapping[str, Any]:
+        return {"uri": await services.releases.put(run, name, await services.artifacts.get(sha256))}
+
+    async def stands() -> Mapping[str, Any] | None:
+        uri = await services.releases.find(run, name, sha256)
+        return None if uri is None else {"uri": uri}
+
+    key, payload = f"release:{name}:{sha256}", {"name": name, "sha256": sha256}
+    await once(services, run, "release", key, payload, put, stands)
+
+
+async def _tell(services: Services, run: Run, event: Mapping[str, Any], stop: Callable[[], bool]) -> bool:
+    """False when the webhook was not taken; the ledger says why, and a resume sends it again."""
+    webhook = services.webhook
+    name = event_key(run, event["note_sha256"])
+    key = f"webhook:{name}"
+    if webhook is None:
+        waits = "The webhook of this run was not taken and has no address any more: set REPRISE_WEBHOOK_URL."
+        await services.ledger.fail_effect(run.run_id, key, waits)
+        return True
+
+    async def send() -> Mapping[str, Any]:
+        return await webhook.send(name, event, stop)
+
+    try:
+        await once(services, run, "webhook", key, {"where": webhook.where, "event": event["event"]}, send)
+    except Undelivered as error:
+        await services.ledger.fail_effect(run.run_id, key, str(error))
+        return False
+    return True

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from langgraph.errors import GraphDrained
 from langgraph.runtime import Runtime
 
+from nodes.batches import facts_of
+from nodes.domain.accounting import all_settled
 from nodes.domain.clauses import Finding
+from nodes.domain.decision_note import write_decision_note
 from nodes.domain.errors import DocumentError, LimitReached, Transient
 from nodes.domain.extraction import NoteAnswer
+from nodes.domain.facts import Fact
+from nodes.domain.families import Families
 from nodes.domain.format import count
 from nodes.domain.note import Note, Sentence, Standing, is_stated
-from nodes.domain.note_check import verified
+from nodes.domain.note_facts import write_contract_note
 from nodes.domain.note_markdown import to_markdown
-from nodes.domain.note_writer import NoteInput, with_dropped, write_note
+from nodes.domain.note_writer import NoteInput, with_dropped
 from nodes.domain.playbook import Playbook
 from nodes.domain.review import latest
 from nodes.domain.run import ArtifactRef, DocumentResult, Run, chain
-from nodes.entry import enter, scored_findings
+from nodes.entry import enter, scored_findings, what_was_looked_for
 from nodes.ports import Services
 from nodes.prompts.questions import note_question
+from nodes.related import adopted, family_of
 from state import RunContext, RunState
 
 MOST_FINDINGS = 40
 """Findings of one supplier that a model is shown; the most serious ones."""
+
+_lanes = itertools.count(2)
+"""After the two of `extract`."""
 
 
 async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
@@ -35,21 +46,33 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
     given, run = await enter(state, runtime, services)
     playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
     scored = await scored_findings(given, run, services)
-    decided = latest(await services.ledger.decisions(run.run_id))
     listed = scored.pop("findings")[::-1]
+    several = {one["finding_id"]: people for one in listed if (people := one.get("reviewers_needed", 1)) > 1}
+    decided = latest(await services.ledger.decisions(run.run_id), several)
     findings = [_with_decision(Finding.from_json(listed.pop()), decided) for _ in range(len(listed))]
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
+    all_settled(run, documents)
     language = run.settings.language or _language(documents)
     try:
-        written = await _written(services, run, findings, language) if run.engine == "openai" else {}
+        asks = run.engine == "openai" and run.parent_thread_id is None
+        written = await _written(services, run, findings, language, runtime) if asks else {}
     except LimitReached as limit:
         return {"hold": limit.kind, "headline": f"hold: {limit}"}
     standings = [
         Standing(name, rating["risk"], rating["score"], tuple(rating["reasons"]))
         for name, rating in scored["suppliers"].items()
     ]
-    parts = NoteInput(_title(run, playbook), findings, documents, playbook, standings, language, written)
-    note, markdown = await asyncio.to_thread(_note, parts)
+    looked_for = await what_was_looked_for(services, run, playbook)
+    facts: dict[str, list[Fact]] = {}
+    if playbook.kind == "decisions":
+        known, facts = None, await _stated(services, run, documents)
+    else:
+        known = await family_of(services, run, documents, facts)
+        documents = adopted(documents, known)
+    of_others = known.parts if known else frozenset()
+    title = _title(run, playbook)
+    parts = NoteInput(title, findings, documents, playbook, standings, language, written, looked_for, of_others)
+    note, markdown = await asyncio.to_thread(_note, parts, facts, known)
     data = json.dumps(note.to_json(), ensure_ascii=True, default=str).encode()
     sha256 = ""
     for name, stored in (("note.json", data), ("note.md", markdown.encode("utf-8", "replace"))):
@@ -60,10 +83,19 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
     return {"note": sha256, "hold": "", "headline": f"summarize: the note is written{dropped}"}
 
 
-def _note(parts: NoteInput) -> tuple[Note, str]:
-    note, _ = verified(write_note(parts))
+def _note(parts: NoteInput, facts: Mapping[str, Sequence[Fact]], known: Families | None) -> tuple[Note, str]:
+    """`facts` by document; `known` are the families of contracts, None where the documents are court decisions."""
+    note = write_decision_note(parts, facts) if known is None else write_contract_note(parts, facts, known)
     note = with_dropped(note)
     return note, to_markdown(note)
+
+
+async def _stated(services: Services, run: Run, documents: Sequence[DocumentResult]) -> dict[str, list[Fact]]:
+    return {
+        one.document: [Fact.from_json(each) for each in await facts_of(services, run, one)]
+        for one in documents
+        if one.facts_ref
+    }
 
 
 def _title(run: Run, playbook: Playbook) -> str:
@@ -85,26 +117,38 @@ def _language(documents: Sequence[DocumentResult]) -> str:
 
 
 async def _written(
-    services: Services, run: Run, findings: Sequence[Finding], language: str
+    services: Services, run: Run, findings: Sequence[Finding], language: str, runtime: Runtime[RunContext]
 ) -> dict[str, Sequence[Sentence]]:
-    """A model's sentences by supplier, asked for side by side; an error waits until the calls in flight have ended."""
+    """A model's sentences by supplier, asked for side by side; an error waits until the calls in flight have ended.
+
+    Raises GraphDrained when a drain leaves suppliers unasked: the step is then done anew, without its answered calls.
+    """
     by_supplier: dict[str, list[Finding]] = defaultdict(list)
     for finding in sorted(findings, key=lambda finding: (-finding.score, finding.finding_id)):
-        if is_stated(finding) and finding.supplier:
+        if is_stated(finding) and finding.supplier and not finding.about:
             by_supplier[finding.supplier].append(finding)
-    slots = asyncio.Semaphore(run.settings.concurrency)
-    ends = await asyncio.gather(
-        *(_about(services, run, supplier, by_supplier[supplier], language, slots) for supplier in sorted(by_supplier)),
-        return_exceptions=True,
-    )
-    broken = next((end for end in ends if isinstance(end, BaseException)), None)
-    if broken is not None:
-        raise broken
-    return {supplier: end for supplier, end in zip(sorted(by_supplier), ends, strict=True) if isinstance(end, list)}
+    suppliers = sorted(by_supplier)
+    written: dict[str, Sequence[Sentence]] = {}
+
+    async def ask(place: int) -> None:
+        supplier = suppliers[place]
+        written[supplier] = await _about(services, run, supplier, by_supplier[supplier], language)
+
+    # The pool of the documents serves here too, in a lane that is never used again.
+    lane = next(_lanes)
+    wanted = range(len(suppliers))
+    await services.pool.settle(run, wanted, _none, ask, lambda _: None, lambda: runtime.drain_requested, lane=lane)
+    if len(written) < len(suppliers):
+        raise GraphDrained(f"{len(written)} of {count(len(suppliers), 'supplier')} are written about")
+    return written
+
+
+async def _none() -> Sequence[int]:
+    return ()
 
 
 async def _about(
-    services: Services, run: Run, supplier: str, findings: Sequence[Finding], language: str, slots: asyncio.Semaphore
+    services: Services, run: Run, supplier: str, findings: Sequence[Finding], language: str
 ) -> list[Sentence]:
     """What the first model says of one supplier that can; nothing where none gives a usable answer."""
     shown = [
@@ -120,8 +164,7 @@ async def _about(
     for model in chain(run.settings.models, "summarize") or ("",):
         question = note_question(shown, model=model, language="French" if language == "fr" else "English")
         try:
-            async with slots:
-                answer = await services.calls.ask(run, question)
+            answer = await services.calls.ask(run, question)
         except (DocumentError, Transient):
             continue
         said = NoteAnswer.model_validate(answer.value).sentences

@@ -1,0 +1,120 @@
+"""SIGTERM and SIGINT with calls in flight: no new call begins, those in flight get the grace, a resume goes on."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rooms import risky
+from world import begin, environment, number, rows, run, wait_until
+
+from graph.adapters.scripted_endpoint import ScriptedEndpoint
+
+MODELS = ("--engine", "openai", "--model", "extract=gpt-4.1-mini", "--model", "summarize=gpt-4.1-nano")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ScriptedEndpoint]:
+    with ScriptedEndpoint(latency=1.5) as running:
+        yield running
+
+
+@pytest.fixture
+def env(database: str, home: Path, endpoint: ScriptedEndpoint) -> dict[str, str]:
+    return environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
+
+
+def heard(process: subprocess.Popen[str]) -> None:
+    """Wait until the process says that it heard the signal, then until what it had sent has arrived."""
+    assert process.stderr is not None
+    assert any("what is in flight is finished" in line for line in iter(process.stderr.readline, ""))
+    time.sleep(0.5)
+
+
+def asked(endpoint: ScriptedEndpoint, model: str = "") -> Counter[str]:
+    return Counter(call["sha256"] for call in endpoint.calls("received") if model in ("", call["model"]))
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_in_a_long_batch_no_call_begins_after_the_signal_and_each_in_flight_gets_its_answer(
+    sent: signal.Signals, code: int, endpoint: ScriptedEndpoint, env: dict[str, str], database: str, tmp_path: Path
+) -> None:
+    # One document meets trouble whenever it is asked about: its next attempt must not begin either.
+    endpoint.script([{"match": "Firm 5 Ltd", "status": 500, "delay": 1.5, "times": 3}])
+    options = ["--thread", "t", "--batch-size", "40", "--concurrency", "4", "--review", "never", *MODELS]
+    process = begin(["start", risky(tmp_path / "room", 40), *options], env)
+    wait_until(lambda: endpoint.counts()["received"] >= 6, 60)
+    process.send_signal(sent)
+    heard(process)
+    then = endpoint.counts()["received"]
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == code, stderr
+    assert stdout.rstrip().endswith("Next: python run.py resume t") and "Traceback" not in stderr
+    assert endpoint.counts()["received"] == then < 40
+    assert endpoint.calls("disconnected") == []
+    # Flushed: each answer is stored, each call has its outcome, no document was failed for it.
+    ended = {row["state"] for row in rows(database, "SELECT DISTINCT state FROM reprise.calls")}
+    assert ended <= {"completed", "failed"}
+    assert number(database, "SELECT count(*) FROM reprise.run_document WHERE state = 'failed'") == 0
+    assert number(database, "SELECT count(*) FROM reprise.answers WHERE state = 'claimed'") == 0
+
+    endpoint.script([], latency=0.0)
+    resumed = run(["resume", "t", "--json"], env)
+    assert resumed.returncode == 0, resumed.stderr
+    assert json.loads(resumed.stdout)["documents"]["done"] == 40
+    troubled = number(database, "SELECT count(*) FROM reprise.calls WHERE state = 'failed'")
+    assert sum(count - 1 for count in asked(endpoint).values()) == troubled
+
+
+def test_calls_that_outlast_the_grace_are_left_and_their_documents_stay_to_be_done(
+    endpoint: ScriptedEndpoint, env: dict[str, str], database: str, tmp_path: Path
+) -> None:
+    endpoint.script(latency=90.0)
+    options = ["--thread", "t", "--batch-size", "12", "--concurrency", "4", "--review", "never", *MODELS]
+    room = risky(tmp_path / "room", 12)
+    process = begin(["start", room, *options], {**env, "REPRISE_GRACE_SECONDS": "1", "REPRISE_REQUEST_SECONDS": "80"})
+    wait_until(lambda: endpoint.counts()["in_flight"] == 4, 60)
+    process.send_signal(signal.SIGTERM)
+    _, stderr = process.communicate(timeout=40)
+    assert process.returncode == 143, stderr
+    left = rows(database, "SELECT word, basis FROM reprise.calls WHERE state = 'abandoned'")
+    # They may have been done and charged over there: their worst price is set aside.
+    assert left == [{"word": "cancelled", "basis": "estimated"}] * 4
+    assert {row["state"] for row in rows(database, "SELECT state FROM reprise.run_document")} == {"pending"}
+    endpoint.script(latency=0.0)
+    resumed = run(["resume", "t", "--json"], env)
+    assert resumed.returncode == 0, resumed.stderr
+    assert json.loads(resumed.stdout)["documents"]["done"] == 12
+    assert endpoint.counts()["received"] == number(
+        database, "SELECT count(*) FROM reprise.calls WHERE tool = 'model' AND state <> 'reused'"
+    )
+
+
+def test_a_note_that_is_being_written_drains_too(
+    endpoint: ScriptedEndpoint, env: dict[str, str], tmp_path: Path
+) -> None:
+    endpoint.script([{"match": '"risk": "', "delay": 1.5}], latency=0.0)
+    options = ["--thread", "t", "--concurrency", "2", "--review", "never", *MODELS]
+    process = begin(["start", risky(tmp_path / "room", 10), *options], env)
+    wait_until(lambda: sum(asked(endpoint, "gpt-4.1-nano").values()) >= 3, 60)
+    process.send_signal(signal.SIGTERM)
+    heard(process)
+    then = endpoint.counts()["received"]
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 143, stderr
+    assert stdout.rstrip().endswith("Next: python run.py resume t") and "Traceback" not in stderr
+    assert endpoint.counts()["received"] == then
+    assert 3 <= sum(asked(endpoint, "gpt-4.1-nano").values()) < 10
+    view = json.loads(run(["status", "t", "--json"], env).stdout)
+    assert (view["status"], view["step"]) == ("interrupted", "summarize")
+    endpoint.script([])
+    resumed = run(["resume", "t", "--json"], env)
+    assert resumed.returncode == 0, resumed.stderr
+    assert json.loads(resumed.stdout)["status"] == "completed"
+    assert set(asked(endpoint).values()) == {1} and sum(asked(endpoint, "gpt-4.1-nano").values()) == 10
