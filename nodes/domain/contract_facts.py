@@ -1,0 +1,49 @@
+"""What a contract states about itself: parties, dates, terms, amounts, law; each with the words that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nodes.domain.clauses import Candidate
+from nodes.domain.documents import DocumentText
+from nodes.domain.entities import Party, parties
+from nodes.domain.fact_dates import read_dates
+from nodes.domain.fact_law import read_law
+from nodes.domain.fact_money import read_money
+from nodes.domain.fact_terms import read_terms
+from nodes.domain.fact_text import Reading
+from nodes.domain.facts import Proposal
+from nodes.domain.references import read_references
+
+VERSION = "1"
+SOURCE = f"local:facts@{VERSION}"
+KINDS = (
+    "title", "party", "agreement_date", "effective_date", "expiration_date", "signature_date", "initial_term",
+    "renewal_term", "notice_period", "cap_amount", "cap_base", "currency", "governing_law", "court",
+    "reference_number", "parent", "replaces", "annex_reference", "annex_heading",
+)  # fmt: skip
+"""In the order in which the facts of a document stand."""
+
+
+def read(text: DocumentText, candidates: Sequence[Candidate]) -> list[Proposal]:
+    """Facts in the order of KINDS, each with a quote that is a slice of the text."""
+    reading = Reading(text, candidates, SOURCE)
+    found = [
+        *_parties(reading),
+        *read_dates(reading),
+        *read_terms(reading),
+        *read_money(reading),
+        *read_law(reading),
+        *read_references(reading),
+    ]
+    return sorted(found, key=lambda fact: KINDS.index(fact.kind))
+
+
+def _parties(reading: Reading) -> Iterator[Proposal]:
+    for party in parties(reading.document):
+        detail = {"alias": party.alias, "role": _role(party)}
+        yield reading.fact("party", party.name, party.start, party.end, detail, exact=True)
+
+
+def _role(party: Party) -> str:
+    return "supplier" if party.supplies else "customer" if party.buys else ""

@@ -1,0 +1,202 @@
+"""How long a contract lasts, how it is renewed, and with what notice it is left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nodes.domain.fact_text import Reading
+from nodes.domain.facts import Proposal
+from nodes.domain.folding import Span
+from nodes.domain.quantities import Quantity, plain_number
+
+UNITS = ("day", "week", "month", "quarter", "year")
+SUREST = 4
+"""A duration that is likely to be the term has at least so many points."""
+CLAUSES_READ = 4
+"""Clauses of one type in which a period is looked for, the surest first."""
+
+_TERM_HEADING = re.compile(r"\b(?:terms?|duration|durée)\b", re.IGNORECASE)
+_OTHER_HEADING = re.compile(
+    r"confidential|warrant|non-?compet|payment|terms of|garantie|paiement|secret|insurance|assurance|definition"
+    r"|définition"
+    r"|non-?solicit|surviv|delivery|livraison|audit|force majeure",
+    re.IGNORECASE,
+)
+_TERM_BEFORE = re.compile(
+    r"(?:\binitial (?:term|period)\b|\bterm of (?:this|the) (?:agreement|contract)\b|\b(?:a|an"
+    r"|the) (?:\w+ ){0,2}(?:term|period)"
+    r" of\b|\bfor (?:a|an) (?:\w+ ){0,3}(?:term|period) of\b|\bterm\b[^.;]{0,60}\b(?:is|be|of|for)\b|\b(?:concluded"
+    r"|made|valid"
+    r"|in (?:full )?(?:force|effect)(?: and effect)?|effective|continues?|remains?|runs?)\b[^.;]{0,60}\bfor\b"
+    r"|\bterm ?:? ?$|\bdurée (?:initiale |ferme |déterminée |totale |minimale )*(?:du (?:contrat|marché) )?(?:est "
+    r"|fixée )*"
+    r"(?:fixée )?(?:à|de)\b|\b(?:conclue?|souscrite?|établie?)\b[^.;]{0,60}\bpour\b|\bdurée ?:? ?$)[^.;]{0,50}$",
+    re.IGNORECASE,
+)
+_OF_CONTRACT = re.compile(
+    r"\b(?:this|the) (?:\w+ ){0,3}(?:agreement|contract)\b|\binitial term\b|\b[\"“]term[\"”]|\bcontrat\b|\bmarché\b"
+    r"|\bconvention\b"
+    r"|\bmission\b|\baccord\b",
+    re.IGNORECASE,
+)
+_OTHER_PERIOD = re.compile(
+    r"\b(?:renew\w*|extend\w*|extension|successive|additional|further|option|notice|prior|before|within|after|following"
+    r"|thereafter|surviv\w*|confiden\w*|warrant\w*|préavis|renouvel\w*|recondu\w*|prorog\w*|prolong\w*|après|avant"
+    r"|suivant"
+    r"|garanti\w*|délai|preceding|last|every|each)\b[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+_NOT_THE_TERM = re.compile(
+    r"\b(?:confiden\w*|warrant\w*|indemnif\w*|compet\w*|solicit\w*|audit\w*|records?|insur\w*"
+    r"|invoices?|payments?|garantit?"
+    r"|factures?|terminat\w*|résili\w*|breach|default|force majeure|secret)\b",
+    re.IGNORECASE,
+)
+_BEHIND_NOTICE = re.compile(
+    r"^['’]? ?(?:(?!unless\b|sauf\b|à\b)[\w'’]+ ){0,3}?(?:notice|préavis|prior|before|avant|au moins avant)\b",
+    re.IGNORECASE,
+)
+
+_RENEWED_FOR = re.compile(
+    r"\b(?:successive|additional|further|consecutive|renewal|subsequent|like|another|extend\w*|extension|renew\w*"
+    r"|renouvel\w*|recondu\w*|prorog\w*|prolong\w*)\b[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+_NOT_RENEWAL = re.compile(rf"{_BEHIND_NOTICE.pattern}|^[^.;]{{0,25}}[\"“(] ?(?:the )?[\"“]?initial term", re.IGNORECASE)
+_RENEWED = re.compile(r"\b(?:periods?|terms?|périodes?|durées?)\b[^.;]{0,40}$", re.IGNORECASE)
+_RENEWS = re.compile(
+    r"\b(?:renew\w*|extend\w*|extension|successive|recondu\w*|renouvel\w*|prorog\w*|prolong\w*)\b", re.IGNORECASE
+)
+_ENDS = re.compile(r"\b(?:terminat\w*|cancel\w*|withdraw\w*|résili\w*|mettre fin|met fin|dénonc\w*)\b", re.IGNORECASE)
+_YEARLY = re.compile(
+    r"\b(?:(?:from )?year[ -]to[ -]year|annual periods?|for successive years|annual(?:ly)? renew\w*"
+    r"|d'année en année|par périodes annuelles)\b",
+    re.IGNORECASE,
+)
+_AUTOMATIC = re.compile(
+    r"\b(?:automatic\w*|tacite\w*|unless (?:either|a|one|any|the)|evergreen|sauf (?:dénonciation|préavis)"
+    r"|à moins que)\b",
+    re.IGNORECASE,
+)
+_NOT_RENEWED = re.compile(
+    r"\b(?:not|no) (?:be )?(?:automatic\w*|extended|renewed)|\bexclu\w*\b|\bne (?:peut|pourra|sera)\b", re.IGNORECASE
+)
+_NOTICE_BEFORE = re.compile(
+    r"(?:\b(?:notice|préavis|notif\w+|upon|on|with|giving|by|at least|not less than|no (?:less|later) than|minimum"
+    r"|moyennant"
+    r"|au moins|dénonc\w+|respect\w+)\b)[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+_NOTICE_BEHIND = re.compile(
+    r"^['’]? ?(?:[\w'’,()-]+ ){0,6}?(?:notice|préavis|before|prior|avant|in advance|preceding|letter|de préavis)\b",
+    re.IGNORECASE,
+)
+_IS_TERM = re.compile(
+    r"\b(?:terms?|periods? of|périodes? de|durée de|successive|additional)\b[^.;]{0,12}$", re.IGNORECASE
+)
+_CURES = re.compile(
+    r"\b(?:cure|remed\w+|fail\w*|continues? for|breach|default|bankrupt\w*|insolv\w*|manquement|mise en demeure"
+    r"|force majeure"
+    r"|changement de contrôle|change (?:of|in) control)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    period: Quantity
+    before: str
+    behind: str
+
+
+def read_terms(reading: Reading) -> Iterator[Proposal]:
+    """initial_term, renewal_term and notice_period; a notice says in its detail what for: renewal or termination."""
+    term = _term(reading)
+    if term is not None:
+        yield _fact(reading, "initial_term", term)
+    yield from _renewal(reading)
+    yield from _notices(reading, "renewal", "renewal_term", _RENEWS)
+    yield from _notices(reading, "termination", "termination_for_convenience", _ENDS)
+
+
+def _durations(reading: Reading, start: int, end: int) -> Iterator[_Seen]:
+    plain = reading.plain
+    for period in reading.within(start, end):
+        if period.kind == "duration" and period.unit in UNITS and period.value:
+            before = plain[max(period.start - 160, start) : period.start]
+            behind = plain[period.end : min(period.end + 100, end)]
+            yield _Seen(period, " ".join(before.split()) + " ", " ".join(behind.split()))
+
+
+def _term(reading: Reading) -> Quantity | None:
+    """The likeliest duration of the contract itself; None where none is likely."""
+    best: tuple[int, int, Quantity] | None = None
+    for sentence in reading.sentences:
+        plain = reading.plain[sentence.start : sentence.end]
+        if not re.search(r"\b(?:term|period|durée|pour|for)\b", plain, re.IGNORECASE):
+            continue
+        for one in _durations(reading, sentence.start, sentence.end):
+            points = _points(f"{sentence.article} / {sentence.heading}", plain, one)
+            if points >= SUREST and (best is None or points > best[0]):
+                best = points, sentence.start, one.period
+    return None if best is None else best[2]
+
+
+def _points(heading: str, sentence: str, one: _Seen) -> int:
+    points = 2 if _TERM_BEFORE.search(one.before) else 0
+    points += 2 if _TERM_HEADING.search(heading) else 0
+    points += 1 if _OF_CONTRACT.search(sentence) else 0
+    points += 2 if re.search(r"\binitial|\bdurée (?:ferme|initiale|déterminée)", one.before[-80:], re.IGNORECASE) else 0
+    points += 1 if re.search(r"\bterm ?[\"”)]", one.behind[:60], re.IGNORECASE) else 0
+    points += 3 if re.search(r"[\"“]initial term", one.behind[:40], re.IGNORECASE) else 0
+    points -= 4 if _OTHER_PERIOD.search(one.before) or _BEHIND_NOTICE.search(one.behind) else 0
+    points -= 4 if _OTHER_HEADING.search(heading) and not _TERM_HEADING.search(heading) else 0
+    points -= 2 if _NOT_THE_TERM.search(one.before[-90:]) else 0
+    points -= 3 if one.period.unit in ("day", "week") else 0
+    return points
+
+
+def _renewal(reading: Reading) -> Iterator[Proposal]:
+    for start, end in list(reading.clauses("renewal_term"))[:CLAUSES_READ]:
+        plain = reading.plain[start:end]
+        if not _RENEWS.search(plain):
+            continue
+        detail = {"automatic": bool(_AUTOMATIC.search(plain)) and not _NOT_RENEWED.search(plain)}
+        if yearly := _YEARLY.search(plain):
+            place = start + yearly.start(), start + yearly.end()
+            yield reading.fact("renewal_term", "1 year", *place, {"count": "1", "unit": "year", **detail})
+            return
+        fit = [one for one in _durations(reading, start, end) if not _NOT_RENEWAL.search(one.behind)]
+        for pattern in (_RENEWED_FOR, _RENEWED):
+            if chosen := next((one for one in fit if pattern.search(one.before)), None):
+                yield _fact(reading, "renewal_term", chosen.period, **detail)
+                return
+
+
+def _notices(reading: Reading, what: str, clause_type: str, about: re.Pattern[str]) -> Iterator[Proposal]:
+    """A quote may hold several sentences: the notice stands in one that is about renewal or termination itself."""
+    for start, end in list(reading.clauses(clause_type))[:CLAUSES_READ]:
+        for low, high in reading.parts(start, end):
+            found = _notice(reading, (low, high)) if about.search(reading.plain[low:high]) else None
+            if found is not None:
+                yield _fact(reading, "notice_period", found, **{"for": what})
+                return
+
+
+def _notice(reading: Reading, span: Span) -> Quantity | None:
+    for one in _durations(reading, *span):
+        if _CURES.search(one.before) or _CURES.search(one.behind[:40]) or _IS_TERM.search(one.before):
+            continue
+        if _NOTICE_BEHIND.search(one.behind) or (
+            _NOTICE_BEFORE.search(one.before) and re.search(r"notice|préavis|dénonc", one.before + one.behind, re.I)
+        ):
+            return one.period
+    return None
+
+
+def _fact(reading: Reading, kind: str, period: Quantity, **detail: object) -> Proposal:
+    number = plain_number(period.value)
+    value = f"{number} {period.unit}{'' if number == '1' else 's'}"
+    return reading.fact(kind, value, period.start, period.end, {"count": number, "unit": period.unit, **detail})

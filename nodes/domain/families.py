@@ -1,0 +1,272 @@
+"""Which documents belong together: an agreement with its amendments, annexes and orders; and what of them is absent."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from nodes.domain.absence import supplier_key
+from nodes.domain.annexes import labels_in
+from nodes.domain.clauses import Finding, Location, finding_id
+from nodes.domain.coverage import pages_of
+from nodes.domain.facts import Fact, of_kind
+from nodes.domain.folding import simplify
+from nodes.domain.run import DocumentResult
+
+SOURCE = "local:families@1"
+MISSING_ANNEX, MISSING_MASTER = "missing_annex", "missing_master"
+ACROSS = (MISSING_ANNEX, MISSING_MASTER)
+"""Types of the findings that come from here; a playbook says under `across` how they count."""
+_MASTERS = frozenset(("agreement", "general_terms", ""))
+CROWD = 500
+_DATES = ("agreement_date", "signature_date", "effective_date")
+_PARTS = frozenset(("amendment", "annex", "order", "statement_of_work"))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an amendment says of articles of its agreement."""
+
+    articles: tuple[str, ...]
+    action: str
+    """replace, delete, change or add."""
+    whole: bool
+    """It says so of these articles as a whole, not of a word or a sentence in them."""
+    page: int
+    start: int
+    """Offset in the amendment where it says so."""
+    end: int
+    """Behind the sentence that says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """The little of a document that families are made from: whatever the run's size, it stays in memory."""
+
+    row: DocumentResult
+    form: str = ""
+    """amendment, annex, general_terms, order, statement_of_work, agreement; "" when it has no title that says so."""
+    number: str = ""
+    """Of an amendment."""
+    title: str = ""
+    """Simplified, for comparing."""
+    reference: str = ""
+    """The number that it bears."""
+    dates: frozenset[str] = frozenset()
+    parent: Mapping[str, str] = field(default_factory=dict)
+    """Of an amendment, annex or order: title, date and number of the agreement that it names."""
+    named_at: Fact | None = None
+    """Where it names that agreement, else its title."""
+    changes: tuple[Change, ...] = ()
+    annexes: tuple[Fact, ...] = ()
+    """Annexes that it says are attached."""
+    labels: frozenset[str] = frozenset()
+    """Annexes that it has, or is."""
+
+    @property
+    def supplier(self) -> str:
+        return supplier_key(self.row)
+
+    @property
+    def dated(self) -> str:
+        return min(self.dates, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Families:
+    """Who belongs to whom."""
+
+    members: Mapping[str, Member]
+    masters: Mapping[str, tuple[str, bool]]
+    """Document → the agreement that it belongs to, and whether that is certain."""
+    findings: tuple[Finding, ...]
+    """Annexes and agreements that are named and are not there; not scored yet."""
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """Documents that belong to another: nothing is missing in them for not being said again."""
+        return frozenset(self.masters) | {name for name, one in self.members.items() if one.form == "amendment"}
+
+    def amendments(self) -> Iterator[tuple[str, list[tuple[Member, bool]]]]:
+        """Each agreement with its amendments, the earliest first, and whether they are certainly its own."""
+        found: dict[str, list[tuple[Member, bool]]] = defaultdict(list)
+        for name, (master, sure) in self.masters.items():
+            if self.members[name].form == "amendment":
+                found[master].append((self.members[name], sure))
+        for master in sorted(found):
+            yield master, sorted(found[master], key=lambda one: (_order(one[0]), one[0].row.ordinal))
+
+    def adopted(self) -> dict[str, str]:
+        """Suppliers of documents that name none themselves: that of the agreement to which they belong."""
+        return {
+            name: self.members[master].row.supplier
+            for name, (master, sure) in self.masters.items()
+            if sure and not self.members[name].row.supplier and self.members[master].row.supplier
+        }
+
+
+def member(row: DocumentResult, facts: Sequence[Fact]) -> Member:
+    """What is kept of a document and its facts."""
+    title = next(iter(of_kind(facts, "title")), None)
+    parent = next(iter(of_kind(facts, "parent")), None)
+    reference = next(iter(of_kind(facts, "reference_number")), None)
+    own_name = PurePosixPath(row.document.rpartition("#")[2]).stem
+    labels = {fact.detail["label"] for fact in of_kind(facts, "annex_heading")}
+    labels |= labels_in(own_name) | (labels_in(title.value) if title else set())
+    dates = [fact.value for kind in _DATES for fact in of_kind(facts, kind)]
+    return Member(
+        row=row,
+        form=title.detail["form"] if title else "",
+        number=title.detail.get("number", "") if title else "",
+        title=simplify(title.value) if title else simplify(own_name),
+        reference=simplify(reference.value) if reference else "",
+        dates=frozenset(dates),
+        parent={**parent.detail} if parent else {},
+        named_at=parent or title,
+        changes=tuple(_change(fact) for fact in of_kind(facts, "replaces") if fact.page and fact.spans),
+        annexes=tuple(fact for fact in of_kind(facts, "annex_reference") if fact.page),
+        labels=frozenset(labels),
+    )
+
+
+def families(members: Iterable[Member]) -> Families:
+    """Put documents together; where two agreements fit, none is chosen. Deterministic, whatever the order."""
+    known = {one.row.document: one for one in sorted(members, key=lambda one: one.row.ordinal)}
+    agreements = _Agreements(known.values())
+    masters: dict[str, tuple[str, bool]] = {}
+    for name, one in known.items():
+        container = name.rpartition("#")[0]
+        chosen = (container, True) if container in known else agreements.master_of(one)
+        if chosen is not None:
+            masters[name] = chosen
+    return Families(known, masters, tuple(_absent(known, masters)))
+
+
+class _Agreements:
+    """The agreements of a run by what may name them, within the groups that a document belongs to."""
+
+    def __init__(self, members: Iterable[Member]) -> None:
+        self.known: dict[tuple[str, str, str], list[Member]] = defaultdict(list)
+        self.titles: dict[str, list[Member]] = defaultdict(list)
+        for one in members:
+            if one.form not in _MASTERS:
+                continue
+            for group in _groups(one):
+                self.titles[group].append(one)
+                for what, name in (("number", one.reference), *(("date", each) for each in one.dates)):
+                    if name:
+                        self.known[group, what, name].append(one)
+
+    def master_of(self, part: Member) -> tuple[str, bool] | None:
+        """The agreement that a part names, and whether more than its title says so; its own supplier's come first."""
+        if part.form not in _PARTS or not part.parent:
+            return None
+        return next((found for group in _groups(part) if (found := self._in_group(part, group))), None)
+
+    def _in_group(self, part: Member, group: str) -> tuple[str, bool] | None:
+        title = simplify(part.parent.get("title", ""))
+        same_number = self._named(group, "number", simplify(part.parent.get("number", "")))
+        same_date = self._named(group, "date", part.parent.get("date", ""))
+        both = [one for one in same_date if title and _alike(title, one.title)]
+        for found, sure in ((same_number, True), (both, True), (self._titled(group, title), False), (same_date, False)):
+            if len(found) == 1 and (sure or not _differs(part, found[0])):
+                return found[0].row.document, sure
+            if len(found) > 1:
+                return None
+        return None
+
+    def _named(self, group: str, what: str, name: str) -> list[Member]:
+        return self.known.get((group, what, name), []) if name else []
+
+    def _titled(self, group: str, title: str) -> list[Member]:
+        """Not asked of a crowd: among so many agreements a title alone says nothing."""
+        crowd = self.titles.get(group, [])
+        return [one for one in crowd if title and _alike(title, one.title)] if len(crowd) <= CROWD else []
+
+
+def _groups(one: Member) -> tuple[str, str]:
+    """A document is near those of its supplier and those of its folder; at the top no folder holds files together."""
+    parent = str(PurePosixPath(one.row.document.partition("#")[0]).parent)
+    return one.supplier, f"folder {parent}" if parent != "." else f"file {one.row.document.partition('#')[0]}"
+
+
+def _alike(one: str, other: str) -> bool:
+    return one in other or other in one
+
+
+def _differs(part: Member, master: Member) -> bool:
+    """Do number or date say that this is another agreement of the same title?"""
+    number, date = simplify(part.parent.get("number", "")), part.parent.get("date", "")
+    return bool(number and master.reference and number != master.reference) or bool(
+        date and master.dates and date not in master.dates
+    )
+
+
+def _absent(known: Mapping[str, Member], masters: Mapping[str, tuple[str, bool]]) -> Iterator[Finding]:
+    """What is said to be attached, or is amended, and is not among the documents."""
+    inside: dict[str, set[str]] = defaultdict(set)
+    beside: dict[str, set[str]] = defaultdict(set)
+    for name, one in known.items():
+        inside[name.partition("#")[0]] |= {_number(label) for label in one.labels}
+        for group in _groups(one):
+            beside[group] |= {_number(label) for label in _is_annex(one)}
+    for name, one in known.items():
+        if one.row.state != "done":
+            continue
+        if one.form == "amendment" and name not in masters and one.named_at is not None and one.named_at.page:
+            yield _finding(one, MISSING_MASTER, one.named_at, "what it changes is not among the documents")
+        there = (inside[name.partition("#")[0]], *(beside[group] for group in _groups(one)))
+        for fact in one.annexes:
+            if not any(_number(str(fact.detail["label"])) in numbers for numbers in there):
+                yield _finding(one, MISSING_ANNEX, fact, f"{fact.value} is said to be attached and is not there")
+
+
+def _is_annex(one: Member) -> set[str]:
+    """The annexes that a document is, not those that it has."""
+    return labels_in(PurePosixPath(one.row.document.rpartition("#")[2]).stem) | labels_in(one.title)
+
+
+def _number(label: str) -> str:
+    """What tells annexes apart; one of another kind with the same number may be the one that is meant."""
+    return label.rpartition(" ")[2]
+
+
+def _finding(one: Member, clause_type: str, fact: Fact, reason: str) -> Finding:
+    read, total = pages_of(one.row)
+    place = Location(fact.alignment, fact.spans, fact.page, fact.page_end, fact.boxes)
+    return Finding(
+        finding_id=finding_id(one.row.sha256, clause_type, place, fact.quote),
+        document=one.row.document,
+        document_sha256=one.row.sha256,
+        supplier=one.row.supplier,
+        clause_type=clause_type,
+        quote=fact.quote,
+        page=fact.page,
+        page_end=fact.page_end,
+        boxes=fact.boxes,
+        spans=fact.spans,
+        alignment=fact.alignment,
+        # How much of the document was read: it may stand on a page that was not.
+        confidence=round(0.9 * read / total, 4) if total else 0.0,
+        source=SOURCE,
+        reasons=(reason,),
+    )
+
+
+def _change(fact: Fact) -> Change:
+    detail = fact.detail
+    return Change(
+        tuple(detail["articles"]),
+        detail["action"],
+        detail["whole"],
+        fact.page or 0,
+        fact.spans[0][0],
+        fact.spans[-1][1],
+    )
+
+
+def _order(one: Member) -> tuple[int, str]:
+    return (int(one.number) if re.fullmatch(r"\d{1,3}", one.number) else 0, one.dated)

@@ -1,0 +1,77 @@
+"""What the documents of a run say of one another, for the steps that see them all."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from nodes.batches import facts_of, text_of
+from nodes.domain.clauses import Finding
+from nodes.domain.facts import Fact
+from nodes.domain.families import Families, Member, families, member
+from nodes.domain.note_facts import KEPT
+from nodes.domain.overrides import Numbering, marked, numbering
+from nodes.domain.playbook import Playbook
+from nodes.domain.run import DocumentResult, Run
+from nodes.ports import Services
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """The documents and findings of a run once they are seen together."""
+
+    documents: Sequence[DocumentResult]
+    """Each with its supplier; of a part that names none, that of its agreement."""
+    findings: list[Finding]
+    """With what amendments override, and with what is named and not there."""
+    parts: Collection[str]
+    """Documents that belong to another."""
+
+
+async def related(
+    services: Services, run: Run, playbook: Playbook, documents: Sequence[DocumentResult], findings: Sequence[Finding]
+) -> Related:
+    """See a run's documents together; nothing but facts, and the text of agreements that have amendments, is read."""
+    if playbook.kind != "contracts":
+        return Related(documents, list(findings), ())
+    known = await family_of(services, run, documents)
+    suppliers = known.adopted()
+    amended = {master for master, _ in known.amendments()}
+    numbered = {one.document: await _numbering(services, run, one) for one in documents if one.document in amended}
+    over = dict(marked(findings, known, numbered))
+    seen = [
+        one.with_(supplier=suppliers.get(one.document, one.supplier), overridden=over.get(one.finding_id))
+        if one.document in suppliers or one.finding_id in over
+        else one
+        for one in (*findings, *known.findings)
+    ]
+    return Related(adopted(documents, known), seen, known.parts)
+
+
+async def family_of(
+    services: Services, run: Run, documents: Sequence[DocumentResult], kept: dict[str, list[Fact]] | None = None
+) -> Families:
+    """The families of a run's documents; one document's facts are in memory at a time.
+
+    `kept` takes the facts of its kinds that a note states, without their boxes.
+    """
+    members: list[Member] = []
+    for one in documents:
+        facts = [Fact.from_json(each) for each in await facts_of(services, run, one)]
+        members.append(member(one, facts))
+        if kept is not None:
+            kept[one.document] = [replace(fact, boxes=()) for fact in facts if fact.kind in KEPT]
+    return families(members)
+
+
+def adopted(documents: Sequence[DocumentResult], known: Families) -> list[DocumentResult]:
+    """The documents, a part that names no supplier under that of its agreement."""
+    suppliers = known.adopted()
+    return [replace(one, supplier=suppliers[one.document]) if one.document in suppliers else one for one in documents]
+
+
+async def _numbering(services: Services, run: Run, document: DocumentResult) -> Numbering:
+    raw = await text_of(services, run, document) or b'{"text": ""}'
+    return await asyncio.to_thread(lambda: numbering(json.loads(raw)["text"]))
