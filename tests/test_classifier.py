@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.training.corpus import hits, plain_text, read_contracts
-from nodes.domain import classifier, rules
-from nodes.domain.classifier import load, load_model, load_notions, save, steps, sure, weigh
+from nodes.domain import classifier, engine_files, rules
+from nodes.domain.classifier import FORMAT, load, load_model, load_notions, save, steps, sure, weigh
 from nodes.domain.errors import MissingPart
 from nodes.domain.features import features, width
-from nodes.domain.local_engine import LONGEST, MOST, SURE_RULE, classified, local_sha256, look, with_model
+from nodes.domain.local_engine import LONGEST, MOST, SURE_RULE, classified, look, with_model
 from nodes.domain.passages import choose, likely_ones
-from nodes.domain.playbook import parse_playbook
+from nodes.domain.playbook_reading import parse_playbook
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = ROOT.parent / "shared" / "data" / "contracts"
@@ -85,7 +85,7 @@ def test_a_damaged_model_is_refused_in_a_sentence(data: bytes) -> None:
 def test_a_model_of_another_format_or_with_parts_that_do_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     model = load_model()
     monkeypatch.setattr(classifier, "FORMAT", 99)
-    with pytest.raises(MissingPart, match="format 1, not 99"):
+    with pytest.raises(MissingPart, match=f"format {FORMAT}, not 99"):
         load(SHIPPED.read_bytes())
     with pytest.raises(ValueError, match="do not fit"):
         classifier.Model(model.types[:2], *(getattr(model, name) for name in model.__slots__[1:]))
@@ -219,16 +219,16 @@ def test_hostile_text_costs_seconds_and_no_more() -> None:
 
 
 def test_the_hash_that_answers_are_kept_under_changes_with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = local_sha256()
+    before = engine_files.local_sha256()
     assert len(bytes.fromhex(before)) == 32 and before != rules.rules_sha256()
-    shipped = classifier._bytes
-    for cached in (local_sha256, classifier.model_sha256):
+    shipped = engine_files.model_bytes
+    for cached in (engine_files.local_sha256, engine_files.model_sha256):
         cached.cache_clear()
-    monkeypatch.setattr(classifier, "_bytes", lambda name: shipped(name) + b" ")
+    monkeypatch.setattr(engine_files, "model_bytes", lambda name: shipped(name) + b" ")
     try:
-        assert local_sha256() != before
+        assert engine_files.local_sha256() != before
     finally:
-        for cached in (local_sha256, classifier.model_sha256):
+        for cached in (engine_files.local_sha256, engine_files.model_sha256):
             cached.cache_clear()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from graph.training.corpus import Contract
-from graph.training.thresholds import Thresholds, tuned
-from nodes.domain.classifier import Array, Model, facts, load_notions, rule_facts, steps
+from graph.training.growing import boosted, grown
+from graph.training.thresholds import tuned
+from nodes.domain.bearings import bearings, worth_a_look
+from nodes.domain.classifier import Array, Model, judged, load_notions, rule_facts, steps
 from nodes.domain.features import features, width
+from nodes.domain.local_engine import stated
+from nodes.domain.trees import Trees
 
 TYPES = (
     "cap_on_liability",
@@ -34,10 +38,10 @@ TYPES = (
     "renewal_term",
 )
 FOLDS = 5
-FIRST_C, SECOND_C = 0.7, 0.1
-"""Inverse strength of regularisation of each stage."""
-WORTH = -6.0
-"""The second stage learns from sentences that weigh at least this, and from those in which a rule sees something."""
+STRENGTH = 0.7
+"""Inverse strength of regularisation of the first stage."""
+FORESTS, SHARE = 3, 0.8
+"""Forests of the second stage, and the share of contracts that each learns from."""
 
 Vector = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -66,19 +70,16 @@ def prepare(contract: Contract, types: Sequence[str] = TYPES) -> Prepared:
 def fit(contracts: Sequence[Prepared], types: Sequence[str] = TYPES) -> Model:
     """Train on these contracts. What the second stage and the thresholds see of a contract was learned without it."""
     rows = sparse.vstack([item.rows for item in contracts]).tocsr()
-    fold = folds(len(contracts))
     owner = np.repeat(np.arange(len(contracts)), [item.rows.shape[0] for item in contracts])
-    parts = [_fit_type(name, contracts, rows, fold[owner]) for name in types]
-    stored, largest = steps(np.stack([weights for weights, _, _, _ in parts], axis=1))
-    return Model(
-        types=np.array(types),
-        weights=stored,
-        largest=largest,
-        bias=np.array([bias for _, bias, _, _ in parts], np.float32),
-        second=np.stack([second for _, _, second, _ in parts]).astype(np.float32),
-        present=np.array([limits.present for _, _, _, limits in parts], np.float32),
-        seed=np.array([limits.seed for _, _, _, limits in parts], np.float32),
-    )
+    fold = folds(len(contracts))
+    unseen, (weights, bias) = _first_stage(contracts, rows, fold[owner], types)
+    stored, largest = steps(weights)
+    silent = np.zeros(len(types), np.float32)
+    model = Model(np.array(types), stored, largest, bias, grown([], silent[:1]), silent, silent)
+    known = [_close_look(item, weight, types) for item, weight in zip(contracts, unseen, strict=True)]
+    chance = _unseen_chances(model, contracts, unseen, known, fold)
+    limits = tuned(types, [item.contract for item in contracts], chance)
+    return replace(model, trees=_second_stage(known), present=limits.present, seed=limits.seed)
 
 
 def folds(count: int) -> npt.NDArray[np.int64]:
@@ -88,46 +89,69 @@ def folds(count: int) -> npt.NDArray[np.int64]:
     return fold
 
 
-def _fit_type(
-    name: str, contracts: Sequence[Prepared], rows: Any, fold: npt.NDArray[np.int64]
-) -> tuple[Vector, float, Vector, Thresholds]:
-    labels = np.concatenate([item.labels[name] for item in contracts])
-    weight = np.zeros(len(labels), np.float32)
-    for number in range(FOLDS):
-        out = fold == number
-        weights, bias = _first(rows[~out], labels[~out])
-        weight[out] = rows[out] @ weights.astype(np.float32) + bias
-    weights, bias = _first(rows, labels)
-    known = _facts_of_all(name, contracts, weight)
-    rules = np.concatenate([item.rules[name] for item in contracts])
-    worth = (weight > WORTH) | (rules[:, :2].max(axis=1) > 0) | labels
-    second = _second(known[worth], labels[worth])
-    chance = 1 / (1 + np.exp(-(known @ second[:-1] + second[-1])))
-    ends = np.cumsum([item.rows.shape[0] for item in contracts])[:-1]
-    return weights, bias, second, tuned(name, [item.contract for item in contracts], np.split(chance, ends))
+def _first_stage(
+    contracts: Sequence[Prepared], rows: Any, fold: npt.NDArray[np.int64], types: Sequence[str]
+) -> tuple[list[Array], tuple[Vector, Array]]:
+    """Weights of the sentences of each contract as a model of the other folds gives them, and the model of all."""
+    unseen = np.zeros((rows.shape[0], len(types)), np.float32)
+    every = np.zeros((rows.shape[1], len(types)))
+    bias = np.zeros(len(types), np.float32)
+    parts = [(rows[fold != number], fold == number, rows[fold == number]) for number in range(FOLDS)]
+    for index, name in enumerate(types):
+        labels = np.concatenate([item.labels[name] for item in contracts])
+        for seen, out, held in parts:
+            weights, one = _linear(seen, labels[~out])
+            unseen[out, index] = held @ weights.astype(np.float32) + one
+        every[:, index], bias[index] = _linear(rows, labels)
+    return _by_contract(unseen, contracts), (every, bias)
 
 
-def _facts_of_all(name: str, contracts: Sequence[Prepared], weight: Array) -> Array:
-    found, start = [], 0
-    for item in contracts:
-        end = start + item.rows.shape[0]
-        found.append(facts(weight[start:end], item.rules[name], item.contract.plain, item.contract.blocks))
-        start = end
-    return np.concatenate(found)
+def _by_contract(values: Array, contracts: Sequence[Prepared]) -> list[Array]:
+    return np.split(values, np.cumsum([item.rows.shape[0] for item in contracts])[:-1])
 
 
-def _first(rows: Any, labels: Flags) -> tuple[Vector, float]:
-    model = LogisticRegression(C=FIRST_C, solver="liblinear", dual=True, max_iter=60, tol=1e-2, random_state=0)
+def _linear(rows: Any, labels: Flags) -> tuple[Vector, float]:
+    model = LogisticRegression(C=STRENGTH, solver="liblinear", dual=True, max_iter=60, tol=0.1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(rows, labels)
     return model.coef_[0].astype(np.float64), float(model.intercept_[0])
 
 
-def _second(known: Array, labels: Flags) -> Vector:
-    """Weights for the facts as they are, and the bias behind them."""
-    middle, spread = known.mean(axis=0, dtype=np.float64), known.std(axis=0, dtype=np.float64) + 1e-6
-    model = LogisticRegression(C=SECOND_C, max_iter=1_000)
-    model.fit((known - middle) / spread, labels)
-    weights = model.coef_[0] / spread
-    return np.append(weights, model.intercept_[0] - weights @ middle)
+def _close_look(item: Prepared, weight: Array, types: Sequence[str]) -> tuple[Array, Flags]:
+    """Facts and labels of all that is worth a look in a contract, whatever the type."""
+    known: list[Array] = []
+    labels: list[Flags] = []
+    one = item.contract
+    for index, name in enumerate(types):
+        worth = worth_a_look(weight[:, index], item.rules[name])
+        known.append(bearings(index, weight, item.rules[name], one.plain, one.headings, one.blocks)[worth])
+        labels.append(item.labels[name][worth])
+    return np.concatenate(known), np.concatenate(labels)
+
+
+def _second_stage(known: Sequence[tuple[Array, Flags]]) -> Trees:
+    """Trees of several forests, each grown on most of the contracts, so that none rules alone."""
+    forests = []
+    for number in range(FORESTS):
+        chosen = np.random.RandomState(number).rand(len(known)) < SHARE
+        some = [pair for pair, taken in zip(known, chosen, strict=True) if taken]
+        forests.append(boosted(np.concatenate([f for f, _ in some]), np.concatenate([y for _, y in some]), number))
+    return grown(forests, np.zeros(1, np.float32))
+
+
+def _unseen_chances(
+    model: Model,
+    contracts: Sequence[Prepared],
+    unseen: Sequence[Array],
+    known: Sequence[tuple[Array, Flags]],
+    fold: npt.NDArray[np.int64],
+) -> list[Array]:
+    """Chances of each contract by trees of the other folds."""
+    found: list[Array] = [np.zeros((0, 0), np.float32)] * len(contracts)
+    for number in range(FOLDS):
+        others = replace(model, trees=_second_stage([known[i] for i in range(len(known)) if fold[i] != number]))
+        for place in map(int, np.flatnonzero(fold == number)):
+            one = contracts[place].contract
+            found[place] = stated(judged(others, unseen[place], one.plain, one.headings, one.blocks), one.plain)
+    return found

@@ -6,40 +6,53 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
 from graph.training.corpus import Contract, hits
 from nodes.domain.folding import Span
 from nodes.domain.local_engine import quotes
+from nodes.domain.trees import Array
 
-SEEDS = (0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
+SEEDS = tuple(np.round(np.arange(0.16, 0.40, 0.02), 2).tolist())
 TINY = 1e-4
-
-Vector = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Of one clause type."""
+    """One of each for every clause type."""
 
-    present: float
-    seed: float
-
-
-def tuned(name: str, contracts: Sequence[Contract], chances: Sequence[Vector]) -> Thresholds:
-    """Thresholds for chances that were worked out without the contract itself."""
-    present = _present(name, contracts, chances)
-    return Thresholds(present, _seed(name, contracts, chances, present))
+    present: Array
+    seed: Array
 
 
-def _present(name: str, contracts: Sequence[Contract], chances: Sequence[Vector]) -> float:
+def tuned(types: Sequence[str], contracts: Sequence[Contract], chances: Sequence[Array]) -> Thresholds:
+    """Thresholds for chances (sentences, types) that were worked out without the contract itself.
+
+    Quotes of all types begin from the same chance: thresholds for each would fit a few dozen clauses by accident.
+    """
+    columns = [[chance[:, index] for chance in chances] for index in range(len(types))]
+    present = [_present(name, contracts, column) for name, column in zip(types, columns, strict=True)]
+    best, chosen = -1.0, SEEDS[0]
+    for seed in SEEDS:
+        found = [
+            _spans(name, contracts, column, there, seed)
+            for name, column, there in zip(types, columns, present, strict=True)
+        ]
+        recall, precision = np.mean(found, axis=0)
+        if min(recall, precision) > best:
+            best, chosen = float(min(recall, precision)), seed
+    return Thresholds(np.array(present, np.float32), np.full(len(types), chosen, np.float32))
+
+
+def _present(name: str, contracts: Sequence[Contract], chances: Sequence[Array]) -> float:
     """Where the expected F1 over documents is best.
 
     The chances are made smooth first: the best point of the raw counts is that of a few documents, not of the type.
     """
-    top = np.array([chance.max(initial=0.0) for chance in chances])
+    top = np.array([chance.max(initial=0.0) for chance in chances], dtype=np.float64)
     there = np.array([bool(contract.gold.get(name)) for contract in contracts])
+    if there.all() or not there.any():
+        return float(top.min() if there.all() else 1.0)
     scale = np.log((top + TINY) / (1 - top + TINY))[:, None]
     smooth = LogisticRegression(C=10.0).fit(scale, there).predict_proba(scale)[:, 1]
     limits = np.unique(smooth)
@@ -47,26 +60,17 @@ def _present(name: str, contracts: Sequence[Contract], chances: Sequence[Vector]
     return float(top[smooth >= limits[int(np.argmax(expected))]].min())
 
 
-def _seed(name: str, contracts: Sequence[Contract], chances: Sequence[Vector], present: float) -> float:
-    """Where quotes find the most of the labelled spans for the fewest that hit none."""
-    best = (-1.0, present)
-    for seed in sorted({min(seed, present) for seed in SEEDS}):
-        recall, precision = _spans(name, contracts, chances, present, seed)
-        both = 2 * recall * precision / max(recall + precision, TINY)
-        best = max(best, (both + 0.2 * min(recall, precision), seed))
-    return best[1]
-
-
 def _spans(
-    name: str, contracts: Sequence[Contract], chances: Sequence[Vector], present: float, seed: float
+    name: str, contracts: Sequence[Contract], chances: Sequence[Array], present: float, seed: float
 ) -> tuple[float, float]:
     """Span recall and span precision."""
     wanted = reached = given = right = 0
     for contract, chance in zip(contracts, chances, strict=True):
         gold = contract.gold.get(name, ())
         found: list[Span] = []
-        if chance.max(initial=0.0) >= present:
-            for quote in quotes(contract.text, contract.sentences, chance.astype(np.float32), name, seed):
+        top = float(chance.max(initial=0.0))
+        if top >= present:
+            for quote in quotes(contract.text, contract.sentences, chance, name, min(seed, top)):
                 found.append((quote.start or 0, (quote.start or 0) + len(quote.quote)))
         wanted += len(gold)
         given += len(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import re
 import tomllib
@@ -10,23 +9,24 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from importlib import resources
 
 import numpy as np
 import numpy.typing as npt
 
+from nodes.domain.bearings import FACTS, bearings, worth_a_look
+from nodes.domain.engine_files import MODEL, NOTIONS, model_bytes
 from nodes.domain.errors import MissingPart
 from nodes.domain.features import Features, features, width
 from nodes.domain.rules import Rule, load_rules, signs
+from nodes.domain.trees import Trees, chances
 
-FORMAT = 1
-MODEL, NOTIONS = "clauses.npz", "notions.toml"
+FORMAT = 2
 LANGUAGE = "en"
 """Of the contracts that it was trained on."""
 AT_ONCE = 4_000
 """Sentences weighed at a time, so that the largest document fits into memory."""
-FAR = -8.0
-"""What stands beside the first and the last sentence: no clause at all."""
+FAINT = 1e-3
+"""Chance of a sentence that was not worth a closer look, times what its words alone would give it."""
 
 Array = npt.NDArray[np.float32]
 _STEPS = np.arange(-127, 128, dtype=np.float32) / 127
@@ -44,22 +44,28 @@ class Model:
     largest: Array
     """Weight of step 127, for each type."""
     bias: Array
-    second: Array
-    """(types, facts of a sentence + 1): weights of the second stage, the last one alone."""
+    trees: Trees
+    """The second stage, one for all types."""
     present: Array
     """For each type: what the surest sentence of a document must reach for the clause to be there."""
     seed: Array
-    """For each type: what a sentence must reach to begin a quote, once the clause is there."""
+    """For each type: what a sentence must reach to begin a quote, once the clause is there; the surest always does."""
 
     def __post_init__(self) -> None:
         count = len(self.types)
-        shapes = {"largest": 1, "bias": 1, "present": 1, "seed": 1, "second": 2}
         if self.weights.ndim != 2 or self.weights.shape[1] != count or self.weights.dtype != np.int8:
             raise ValueError("its weights do not fit its clause types")
-        for name, dimensions in shapes.items():
+        for name in ("largest", "bias", "present", "seed"):
             array = getattr(self, name)
-            if array.dtype != np.float32 or array.ndim != dimensions or len(array) != count:
+            if array.dtype != np.float32 or array.shape != (count,):
                 raise ValueError(f"its {name} do not fit its clause types")
+        if self.trees.column.max(initial=0) >= FACTS:
+            raise ValueError("its trees ask for facts that are not there")
+
+
+_PLAIN = tuple(field.name for field in fields(Model) if field.name != "trees")
+_TREE = "tree_"
+"""Before the names of the arrays of trees in the file."""
 
 
 def steps(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int8], Array]:
@@ -73,7 +79,8 @@ def save(model: Model) -> bytes:
     """The model as a file; the same model gives the same bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        arrays = {"format": np.array(FORMAT), **{field.name: getattr(model, field.name) for field in fields(Model)}}
+        arrays = {"format": np.array(FORMAT), **{name: getattr(model, name) for name in _PLAIN}}
+        arrays |= {_TREE + field.name: getattr(model.trees, field.name) for field in fields(Trees)}
         for name, array in arrays.items():
             part = io.BytesIO()
             np.save(part, array, allow_pickle=False)
@@ -90,7 +97,8 @@ def load(data: bytes) -> Model:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             if int(arrays["format"]) != FORMAT:
                 raise ValueError(f"it has format {int(arrays['format'])}, not {FORMAT}")
-            return Model(**{field.name: arrays[field.name] for field in fields(Model)})
+            trees = Trees(**{field.name: arrays[_TREE + field.name] for field in fields(Trees)})
+            return Model(trees=trees, **{name: arrays[name] for name in _PLAIN})
     except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile) as error:
         raise MissingPart(f"The clause model {MODEL} cannot be read: {error}.") from error
 
@@ -98,7 +106,7 @@ def load(data: bytes) -> Model:
 @lru_cache(maxsize=1)
 def load_model() -> Model:
     """The model that ships with this program. Raises MissingPart."""
-    model = load(_bytes(MODEL))
+    model = load(model_bytes(MODEL))
     if model.weights.shape[0] != width(len(load_notions())):
         raise MissingPart(f"The clause model {MODEL} was not trained with the notions of {NOTIONS}: train it anew.")
     return model
@@ -108,26 +116,10 @@ def load_model() -> Model:
 def load_notions() -> Mapping[str, re.Pattern[str]]:
     """Notions by name. Raises MissingPart."""
     try:
-        table = tomllib.loads(_bytes(NOTIONS).decode())["notions"]
+        table = tomllib.loads(model_bytes(NOTIONS).decode())["notions"]
         return {name: re.compile(pattern) for name, pattern in table.items()}
     except (tomllib.TOMLDecodeError, KeyError, re.error) as error:
         raise MissingPart(f"The notions of {NOTIONS} cannot be read: {error}.") from error
-
-
-@lru_cache(maxsize=1)
-def model_sha256() -> str:
-    """Of the model, its notions and the code that applies them."""
-    digest = hashlib.sha256(_bytes(MODEL) + _bytes(NOTIONS))
-    for module in ("features", "classifier", "local_engine"):
-        digest.update(resources.files("nodes.domain").joinpath(f"{module}.py").read_bytes())
-    return digest.hexdigest()
-
-
-def _bytes(name: str) -> bytes:
-    try:
-        return resources.files("nodes.models").joinpath(name).read_bytes()
-    except OSError as error:
-        raise MissingPart(f"{name} of the clause model is not installed: {error}.") from error
 
 
 def sure(model: Model, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]) -> Array:
@@ -141,11 +133,23 @@ def sure(model: Model, plain: Sequence[str], headings: Sequence[str], blocks: Se
         part = slice(first, first + AT_ONCE)
         parts.append(weigh(model, features(plain[part], headings[part], notions, first, len(plain))))
     weight = np.concatenate(parts) if parts else np.zeros((0, len(model.types)), np.float32)
-    found = np.zeros_like(weight)
-    for index, name in enumerate(model.types):
-        known = facts(weight[:, index], rule_facts(str(name), plain, headings), plain, blocks)
-        found[:, index] = 1 / (1 + np.exp(-(known @ model.second[index, :-1] + model.second[index, -1])))
-    return found
+    return judged(model, weight, plain, headings, blocks)
+
+
+def judged(model: Model, weight: Array, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]) -> Array:
+    """The second stage: chances from what the words of all sentences of a document weigh."""
+    found = FAINT / (1 + np.exp(-np.clip(weight, -50, 50)))
+    looked: list[tuple[int, npt.NDArray[np.bool_], Array]] = []
+    for index, name in enumerate(map(str, model.types)):
+        rules = rule_facts(name, plain, headings)
+        worth = worth_a_look(weight[:, index], rules)
+        looked.append((index, worth, bearings(index, weight, rules, plain, headings, blocks)[worth]))
+    chance = chances(model.trees, np.concatenate([known for _, _, known in looked]))
+    start = 0
+    for index, worth, known in looked:
+        found[worth, index] = chance[start : start + len(known)]
+        start += len(known)
+    return np.asarray(found, dtype=np.float32)
 
 
 def weigh(model: Model, seen: Features) -> Array:
@@ -173,52 +177,3 @@ def rule_facts(clause_type: str, plain: Sequence[str], headings: Sequence[str]) 
 @lru_cache(maxsize=1)
 def _rules() -> dict[str, Rule]:
     return {rule.type: rule for rule in load_rules()[LANGUAGE].rule}
-
-
-def facts(weight: Array, rules: Array, plain: Sequence[str], blocks: Sequence[int]) -> Array:
-    """What the second stage knows of each sentence, for one type."""
-    count = len(weight)
-    if not count:
-        return np.zeros((0, 24), np.float32)
-    sizes = np.array([len(text) for text in plain], dtype=np.float64)
-    _, block = np.unique(np.asarray(blocks), return_inverse=True)
-    around = np.full(block.max() + 1, FAR)
-    np.maximum.at(around, block, weight)
-    strong, weak = rules[:, 0] * (1 - rules[:, 2]), rules[:, 1] * (1 - rules[:, 2])
-    before, behind, top = _shifted(weight, 1), _shifted(weight, -1), weight.max()
-    columns = (
-        weight,
-        np.maximum(weight, 0),
-        np.maximum(weight + 2, 0),
-        before,
-        behind,
-        np.maximum(before + 1, 0),
-        np.maximum(behind + 1, 0),
-        _shifted(weight, 2),
-        _shifted(weight, -2),
-        around[block],
-        np.full(count, top),
-        weight >= top,
-        strong,
-        weak,
-        rules[:, 2],
-        rules[:, 3],
-        weight * rules[:, 3],
-        strong * weight,
-        strong * (weight > -2),
-        _shifted(strong, 1, 0.0),
-        _shifted(strong, -1, 0.0),
-        np.log(sizes + 1),
-        np.arange(count) / count,
-        np.full(count, np.log(count)),
-    )
-    return np.stack([np.asarray(column, dtype=np.float32) for column in columns], axis=1)
-
-
-def _shifted(values: Array, by: int, beyond: float = FAR) -> Array:
-    out = np.full_like(values, beyond)
-    if by > 0:
-        out[by:] = values[:-by]
-    else:
-        out[:by] = values[-by:]
-    return out

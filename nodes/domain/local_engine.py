@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
-from nodes.domain.classifier import LANGUAGE, Array, Model, load_model, model_sha256, sure
+from nodes.domain.classifier import LANGUAGE, Array, Model, load_model, sure
 from nodes.domain.clauses import Candidate
 from nodes.domain.documents import PAGE_BREAK, DocumentText
 from nodes.domain.folding import simplify
-from nodes.domain.rules import SHORTEST, find, rules_sha256
+from nodes.domain.rules import SHORTEST, find
 from nodes.domain.sentences import Sentence, sentences
 
-SOURCE = "local:model@1"
-JOINS = 0.01
+SOURCE = "local:model@2"
+JOINS = 0.02
 """A neighbour of a clause's sentence that is at least this sure belongs to its quote."""
 LONGEST = 800
 """Characters of a quote of several sentences."""
 MOST = 20
 """Quotes of one type in one document, the surest."""
-SURE_RULE = 0.6
+SURE_RULE = 0.9
 """A rule that is at least this sure is believed where the model sees no clause of the type."""
 ROUTED = 0.4
-"""Passages are at most this share of a text: who reads them has a smaller budget."""
+"""Passages are at most this share of a text."""
+UNLIKELY = 0.01
+"""A sentence that is less likely than this to state any of the clauses is not worth a model's reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,6 @@ class Seen:
     """Clauses, in the order of the document."""
     passages: list[Candidate]
     """Sentences that a model should read beside the clauses, the surest first."""
-
-
-@lru_cache(maxsize=1)
-def local_sha256() -> str:
-    """Of rules, model and code: another hash, perhaps other answers."""
-    return hashlib.sha256(f"{rules_sha256()} {model_sha256()}".encode()).hexdigest()
 
 
 def look(text: DocumentText, types: Sequence[str]) -> Seen:
@@ -82,14 +76,14 @@ def classified(model: Model, text: DocumentText, types: Sequence[str]) -> tuple[
             continue
         chance = chances[:, index]
         if chance.max() >= model.present[index]:
-            found += quotes(text, split, chance, name, float(model.seed[index]))
+            found += quotes(text, split, chance, name, min(float(model.seed[index]), float(chance.max())))
     return found, _passages(text, split, chances, list(map(str, model.types)), types)
 
 
 def _passages(
     text: DocumentText, split: Sequence[Sentence], chances: Array, known: Sequence[str], types: Sequence[str]
 ) -> list[Candidate]:
-    """The sentences that are likeliest to state some clause of these types, until there is enough to read."""
+    """The sentences that may state some clause of these types, the likeliest first, as far as they are worth it."""
     wanted = [index for index, name in enumerate(known) if name in types]
     if not wanted or not split:
         return []
@@ -98,7 +92,7 @@ def _passages(
     found: list[Candidate] = []
     for place in map(int, np.argsort(-best, kind="stable")):
         left -= split[place].end - split[place].start
-        if left < 0:
+        if left < 0 or best[place] < UNLIKELY:
             break
         name = known[wanted[int(chances[place, wanted].argmax())]]
         found.append(_candidate(text, split, name, float(best[place]), place, place))
@@ -110,6 +104,11 @@ def chances_of(model: Model, text: DocumentText, split: Sequence[Sentence]) -> A
     plain = [simplify(text.text[sentence.start : sentence.end]) for sentence in split]
     headings = [simplify(f"{sentence.article} / {sentence.heading}") for sentence in split]
     chances = sure(model, plain, headings, [sentence.block for sentence in split])
+    return stated(chances, plain)
+
+
+def stated(chances: Array, plain: Sequence[str]) -> Array:
+    """The same, and nothing for titles and lines of a table of contents."""
     states = np.array([len(sentence) >= SHORTEST and "....." not in sentence for sentence in plain], dtype=bool)
     return np.asarray(chances * states[:, None] if len(plain) else chances, dtype=np.float32)
 

@@ -24,6 +24,12 @@ SHORT_CHARS = 6_000
 HEAD_CHARS = 1_500
 """The opening that is always read: it names the parties and the date."""
 
+SHORT_HEAD_CHARS = 700
+"""The same where places are known sentence by sentence."""
+
+BRIDGED_CHARS = 60
+"""A gap this short between such places is read too: mostly a heading."""
+
 BLOCK_CHARS = 1_000
 """A paragraph longer than this is taken in parts: some readers give a whole page as one paragraph."""
 
@@ -33,7 +39,7 @@ MARGIN_CHARS = 300
 SMALLEST_CHARS = 400
 """A passage that is not split any further."""
 
-READ_SHARE, READ_LEAST = 0.3, 12_000
+READ_SHARE, READ_LEAST = 0.4, 12_000
 """A model reads at most this share of a document's characters, but this many in any case."""
 
 _GAP = re.compile(rf"\n[ \t]*(?:\n\s*)+|{PAGE_BREAK}\s*")
@@ -63,9 +69,9 @@ def choose(
     """What a model should read of this document, at most `budget_chars` of it unless it is short.
 
     The opening comes first, then the paragraph of the best candidate of each clause type with its neighbours,
-    then those of the other candidates, as long as the budget allows. Where there are `likely` ones too, the best have
-    their paragraph alone, and the others and the likely, in their order, not even that: many places count for more
-    than the words around them.
+    then those of the other candidates, as long as the budget allows. Where there are `likely` sentences too, they are
+    read in their order, after the candidates, and none has its paragraph: many places count for more than the words
+    around them.
     Without any: the opening, the end and evenly spread paragraphs between them.
     """
     size = len(text.text)
@@ -76,22 +82,31 @@ def choose(
     blocks = _blocks(text.text)
     if not blocks:
         return []
+    if more:
+        return _passages(text, _fitting([_opening(text.text), *best, *others, *more], budget_chars, BRIDGED_CHARS))
     starts = [start for start, _ in blocks]
     wanted = [_grown(blocks, 0, 0, 0, HEAD_CHARS)]
-    margin = 0 if more else MARGIN_CHARS
-    for start, end in best if more else [*best, *others]:
+    for start, end in [*best, *others]:
         first = max(bisect_right(starts, start) - 1, 0)
         last = max(bisect_right(starts, max(end - 1, start)) - 1, first)
-        wanted.append(_grown(blocks, first, last, margin, margin))
-    wanted += [*others, *more] if more else []
+        wanted.append(_grown(blocks, first, last, MARGIN_CHARS, MARGIN_CHARS))
     if len(wanted) == 1:
         wanted += _spread(blocks, budget_chars)
+    return _passages(text, _fitting(wanted, budget_chars))
+
+
+def _opening(text: str) -> tuple[int, int]:
+    return 0, _border(text, 0, SHORT_HEAD_CHARS, SHORT_HEAD_CHARS)
+
+
+def _fitting(wanted: Sequence[tuple[int, int]], budget_chars: int, bridged: int = 2) -> list[tuple[int, int]]:
+    """Those that fit into the budget, the first before the others."""
     kept: list[tuple[int, int]] = []
     for span in wanted:
-        grown = _merged([*kept, span])
+        grown = _merged([*kept, span], bridged)
         if sum(end - start for start, end in grown) <= budget_chars:
             kept = grown
-    return _passages(text, kept)
+    return kept
 
 
 def chunks(text: DocumentText, passages: Sequence[Passage], chunk_chars: int) -> list[list[Passage]]:
@@ -235,11 +250,11 @@ def _spread(blocks: Sequence[tuple[int, int]], budget_chars: int) -> list[tuple[
     return [blocks[-1], *evenly]
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sorted, and joined where they overlap or touch."""
+def _merged(spans: Iterable[tuple[int, int]], bridged: int = 2) -> list[tuple[int, int]]:
+    """Sorted, and joined where they overlap or stand at most so many characters apart."""
     out: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if out and start <= out[-1][1] + 2:
+        if out and start <= out[-1][1] + bridged:
             out[-1] = (out[-1][0], max(out[-1][1], end))
         else:
             out.append((start, end))

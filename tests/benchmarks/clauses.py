@@ -1,8 +1,9 @@
 """How well the local engine finds clauses: `python tests/benchmarks/clauses.py [--cache DIR]`.
 
 Prints the tables of the scoring tool of the shared data: cross-validation over all labelled contracts, the shipped
-model on the contracts of the dev split, which it was not trained on, and the rules on the French contracts. Needs the
-shared data beside the checkout, and for the cross-validation `pip install 'reprise[train]'` and ten minutes.
+model on the contracts of the dev split, which it was not trained on, and the rules on the French contracts; and for
+the cross-validation, how far confidence is to be believed. Needs the shared data beside the checkout, and for the
+cross-validation `pip install 'reprise[train]'` and ten minutes.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
 from out_of_fold import DATA, METRICS, out_of_fold
 
-from graph.training.corpus import plain_text, read_contracts
+from graph.training.corpus import Contract, hits, plain_text, read_contracts
 from nodes.domain.classifier import load_model
 from nodes.domain.clauses import Candidate
 from nodes.domain.local_engine import look, with_model
@@ -40,13 +42,15 @@ def main() -> int:
         return 0
     model = load_model()
     if not chosen.skip_folds:
-        found = (
-            (contract.name, with_model(fold_model, contract.text, CUAD.split(",")).candidates)
+        judged = [
+            (contract, with_model(fold_model, contract.text, CUAD.split(",")).candidates)
             for fold_model, fold in out_of_fold(contracts, chosen.cache or Path(tempfile.mkdtemp()))
             for contract in fold
-        )
+        ]
+        found = ((contract.name, candidates) for contract, candidates in judged)
         names = [path.stem for path in (contracts / "txt").glob("*.txt")]
         _score("Five folds over all contracts", contracts, found, ["--types", CUAD, "--docs", ",".join(names)])
+        _reliability(judged)
     dev = (
         (one.name, with_model(model, one.text, CUAD.split(",")).candidates) for one in read_contracts(contracts, "dev")
     )
@@ -57,6 +61,19 @@ def main() -> int:
     names_fr = ",".join(path.stem for path in texts)
     _score("French contracts", french, found_fr, ["--skip-uncertain", "--docs", names_fr, "--types", ",".join(types)])
     return 0
+
+
+def _reliability(judged: Iterable[tuple[Contract, list[Candidate]]]) -> None:
+    """Confidence of quotes, and the share of them that hit a labelled span."""
+    right: dict[tuple[str, int], list[bool]] = defaultdict(list)
+    for contract, candidates in judged:
+        for one in candidates:
+            span = (one.start or 0, (one.start or 0) + len(one.quote))
+            hit = any(hits(gold, span) for gold in contract.gold.get(one.clause_type, ()))
+            right[one.source.split("@")[0], min(int(one.confidence * 10), 9)].append(hit)
+    print("\nConfidence, quotes, share that hit a labelled span")
+    for (source, tenth), hit in sorted(right.items()):
+        print(f"{source:12} {tenth / 10:.1f}-{tenth / 10 + 0.1:.1f} {len(hit):6} {sum(hit) / len(hit):.2f}")
 
 
 def _score(title: str, data: Path, found: Iterable[tuple[str, list[Candidate]]], options: list[str]) -> None:

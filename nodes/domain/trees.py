@@ -1,0 +1,66 @@
+"""Sums of small decision trees as plain arrays: what their numbers say of rows of facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+DEEPEST = 64
+"""Steps from a root after which a tree is damaged."""
+ROWS_AT_ONCE = 512
+
+Array = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Nodes of all trees, one behind the other. A leaf leads to itself."""
+
+    column: Ints
+    """Which fact a node asks about."""
+    limit: Array
+    """Up to this value the way goes low, above it high."""
+    low: Ints
+    high: Ints
+    gives: Array
+    """What a leaf adds to the sum."""
+    roots: Ints
+    """Where each tree begins."""
+    base: Array
+    """What the sum begins with: one number."""
+
+    def __post_init__(self) -> None:
+        count = len(self.column)
+        for field in fields(self):
+            array = getattr(self, field.name)
+            kind = np.float32 if field.name in ("limit", "gives", "base") else np.int32
+            size = {"roots": len(self.roots), "base": 1}.get(field.name, count)
+            if array.dtype != kind or array.ndim != 1 or len(array) != size:
+                raise ValueError("its trees are damaged")
+        for places in (self.low, self.high, self.roots):
+            if len(places) and not (places.min() >= 0 and places.max() < count):
+                raise ValueError("its trees lead nowhere")
+        if count and self.column.min() < 0:
+            raise ValueError("its trees ask for nothing")
+
+
+def chances(trees: Trees, known: Array) -> Array:
+    """A chance between 0 and 1 for each row of facts."""
+    sums = [_sums(trees, known[first : first + ROWS_AT_ONCE]) for first in range(0, len(known), ROWS_AT_ONCE)]
+    total = np.concatenate(sums) if sums else np.zeros(0, np.float32)
+    return np.asarray(1 / (1 + np.exp(-total)), dtype=np.float32)
+
+
+def _sums(trees: Trees, known: Array) -> Array:
+    row = np.arange(len(known))[:, None]
+    at = np.broadcast_to(trees.roots, (len(known), len(trees.roots)))
+    for _ in range(DEEPEST):
+        goes_low = known[row, trees.column[at]] <= trees.limit[at]
+        reached = np.where(goes_low, trees.low[at], trees.high[at])
+        if np.array_equal(reached, at):
+            break
+        at = reached
+    return np.asarray(trees.gives[at].sum(axis=1, dtype=np.float64) + trees.base[0], dtype=np.float32)
