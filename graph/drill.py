@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import re
 import signal
 import time
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from graph.app import Reprise
-from graph.drill_home import DrillHome, Scratch, scratch
-from graph.runtime.boundaries import counted
+from graph.drill_home import EMPTY, DrillHome, Scratch, Snapshot, scratch
+from graph.drill_plan import COMMANDS, Kill, plan
+from graph.runtime.boundaries import passings
 from nodes.domain.errors import OperatorError, UnknownThread
 
 THREAD = "drill"
@@ -46,13 +46,18 @@ class Job:
         common = ("--playbook", self.playbook, "--engine", self.engine, "--concurrency", str(self.concurrency))
         return ("start", str(self.source), "--thread", THREAD, *common, *asked, "--json")
 
+    @property
+    def look(self) -> tuple[str, ...]:
+        """The command that only reads the documents; a start of the same matter does not read them again."""
+        return (*self.start, "--dry-run")
+
 
 @dataclass(frozen=True)
 class Result:
     """One disturbed run."""
 
     place: str
-    """Where it was to die: boundary, side, and how often that had been passed."""
+    """Where it was to die: command, boundary, side, how often that had been passed, and how much later."""
     killed: bool
     """It did die there; a place whose turn depends on timing may not be reached as often again."""
     resumed_at: str
@@ -77,43 +82,52 @@ class Result:
 class Drill:
     """Made by `drilling`; knows the undisturbed run."""
 
-    def __init__(self, job: Job, where: Scratch) -> None:
+    def __init__(self, job: Job, where: Scratch, *, read_once: bool = False) -> None:
         self._job = job
         self._where = where
+        self._read_once = read_once
         self._undisturbed: Mapping[str, Any] = {}
-        self.places: Counter[str] = Counter()
+        self._begin = {command: EMPTY for command in COMMANDS}
+        self.passed: dict[str, list[str]] = {}
+        """Every place that each command of the undisturbed run passed, in its order."""
+
+    @property
+    def places(self) -> Counter[str]:
         """How often the undisturbed run passed each place."""
+        return Counter(place for command in COMMANDS for place in self.passed[command])
 
     async def undisturbed(self) -> None:
         """Do the job once; remember what it passed and what came of it. Raises OperatorError when it fails."""
-        async with self._home() as home:
-            trace = home.folder / "trace"
-            for command in (self._job.start, RESUME):
+        if self._read_once:
+            async with self._home(EMPTY) as home:
+                await home.command(self._job.look, {}, must=True)
+                self._begin["start"] = await self._where.snapshot(home)
+        async with self._home(self._begin["start"]) as home:
+            for name, command in zip(COMMANDS, (self._job.start, RESUME), strict=True):
+                trace = home.folder.with_suffix(f".{name}")
                 await home.command(command, {"REPRISE_TRACE": str(trace)}, must=True)
-            self.places = counted(trace)
+                self.passed[name] = passings(trace)
+                if name == "start":
+                    # A kill after the gate needs no new way to it: it begins with what stood there.
+                    self._begin["resume"] = await self._where.snapshot(home)
             self._undisturbed = await _outcome(home)
             if not str(self._undisturbed["status"]).startswith("completed"):
                 raise OperatorError(
                     f"The undisturbed run ended as {self._undisturbed['status']}: drill a job that ends."
                 )
 
-    def plan(self, randomly: int, seed: int = 0, boundaries: int | None = None) -> list[str]:
-        """Each place once, in the middle of its passings, then `randomly` passings of any.
+    def plan(self, randomly: int, seed: int = 0, boundaries: int | None = None) -> list[Kill]:
+        """See graph.drill_plan.plan."""
+        return plan(self.passed, randomly, seed, boundaries)
 
-        `boundaries` limits the places to so many, drawn by the seed.
-        """
-        chance = random.Random(seed)
-        middles = [f"{place}:{count // 2 + 1}" for place, count in self.places.items()]
-        if boundaries is not None and boundaries < len(middles):
-            middles = chance.sample(middles, boundaries)
-        drawn = chance.choices(list(self.places.elements()), k=randomly)
-        return middles + [f"{place}:{chance.randint(1, self.places[place])}" for place in drawn]
-
-    async def run(self, place: str) -> Result:
+    async def run(self, kill: Kill) -> Result:
         """Kill the job at a place, resume it to its end, and compare."""
         began = time.monotonic()
-        async with self._home() as home:
-            killed = await self._until_killed(home, place)
+        async with self._home(self._begin[kill.command]) as home:
+            command = self._job.start if kill.command == "start" else RESUME
+            killed = await home.command(command, {"REPRISE_DIE_AT": kill.place}) == -signal.SIGKILL
+            if not killed and kill.later:
+                return await self.run(kill.at_once())  # the job was at its end before that
             await home.quiet()
             before = await home.asked()
             rows = await home.rows("SELECT call_key FROM reprise.answers WHERE state = 'completed'")
@@ -121,7 +135,7 @@ class Drill:
             resumed_at = await self._to_the_end(home)
             again = Counter((await home.asked())[len(before) :])
             return Result(
-                place=place,
+                place=str(kill),
                 killed=killed,
                 resumed_at=resumed_at,
                 made_again=sum(count for key, count in again.items() if key in committed),
@@ -131,13 +145,6 @@ class Drill:
                 differences=_differences(self._undisturbed, await _outcome(home)),
                 seconds=time.monotonic() - began,
             )
-
-    async def _until_killed(self, home: DrillHome, place: str) -> bool:
-        """Both commands of the job with a process that dies at the place, until one of them has."""
-        for command in (self._job.start, RESUME):
-            if await home.command(command, {"REPRISE_DIE_AT": place}) == -signal.SIGKILL:
-                return True
-        return False
 
     async def _to_the_end(self, home: DrillHome) -> str:
         """Resume until nothing is left; returns the node that the first resume began with."""
@@ -151,29 +158,32 @@ class Drill:
         return first
 
     @asynccontextmanager
-    async def _home(self) -> AsyncIterator[DrillHome]:
-        async with self._where.home(endpoint=self._job.engine == "openai") as home:
+    async def _home(self, begin: Snapshot) -> AsyncIterator[DrillHome]:
+        async with self._where.home(endpoint=self._job.engine == "openai", begin=begin) as home:
             yield home
 
 
 @asynccontextmanager
-async def drilling(job: Job) -> AsyncIterator[Drill]:
-    """A drill in a scratch home of its own."""
+async def drilling(job: Job, *, read_once: bool = False) -> AsyncIterator[Drill]:
+    """A drill in a scratch home of its own.
+
+    `read_once`: the documents are read before the first kill, so that each drill takes what follows alone.
+    """
     async with scratch() as where:
-        yield Drill(job, where)
+        yield Drill(job, where, read_once=read_once)
 
 
-async def drill_all(drill: Drill, places: Sequence[str], on_result: Callable[[Result], None], workers: int = 2) -> None:
-    """Drill every place, `workers` at a time."""
+async def drill_all(drill: Drill, kills: Sequence[Kill], on_result: Callable[[Result], None], workers: int = 2) -> None:
+    """Do every kill, `workers` at a time."""
     slots = asyncio.Semaphore(workers)
 
-    async def one(place: str) -> None:
+    async def one(kill: Kill) -> None:
         async with slots:
-            on_result(await drill.run(place))
+            on_result(await drill.run(kill))
 
     async with asyncio.TaskGroup() as group:
-        for place in places:
-            group.create_task(one(place))
+        for kill in kills:
+            group.create_task(one(kill))
 
 
 async def _step(home: DrillHome) -> str:
@@ -209,12 +219,13 @@ def _without_times(note: str) -> str:
 
 
 async def _doubled(home: DrillHome) -> int:
-    """Effects that are not done exactly once: by the outbox, and by the files that stand at their target."""
+    """Effects that are not done exactly once: by the outbox, the files that stand, what the webhook's log took."""
     effects = await home.rows("SELECT payload->>'name' AS name, state FROM reprise.effects")
     done = Counter(str(row["name"]) for row in effects if row["state"] == "done")
     files = Counter(path.name for path in await asyncio.to_thread(_released, home.folder))
     wanted = ("note.html", "note.md")
-    return sum(abs(done[name] - 1) for name in wanted) + sum(abs(files[name] - 1) for name in wanted)
+    told = abs(len(home.webhook.receiver.taken) - 1)
+    return sum(abs(done[name] - 1) for name in wanted) + sum(abs(files[name] - 1) for name in wanted) + told
 
 
 def _released(folder: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from psycopg.rows import dict_row
 
 from graph.adapters import embedded_postgres
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.adapters.scripted_webhook import ScriptedWebhook
 from graph.runtime.migrations import migrate
 from graph.settings import CHECKOUT
 from nodes.domain.errors import OperatorError
@@ -35,6 +36,8 @@ class DrillHome:
     url: str
     folder: Path
     endpoint: ScriptedEndpoint | None
+    webhook: ScriptedWebhook
+    """Whom the run tells that it has finished; its own log is the witness."""
 
     async def rows(self, query: str) -> list[dict[str, Any]]:
         """What a query of the run's database gives."""
@@ -86,7 +89,22 @@ class DrillHome:
         kept |= {"REPRISE_DATABASE_URL": self.url, "REPRISE_HOME": str(self.folder)}
         if self.endpoint is not None:
             kept |= {"OPENAI_BASE_URL": self.endpoint.base_url, "OPENAI_API_KEY": "drill"}
+        kept["REPRISE_WEBHOOK_URL"] = self.webhook.url
         return kept
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """How a home was at one moment: a database and a folder that nobody works in."""
+
+    database: str
+    folder: Path | None = None
+    told: tuple[dict[str, Any], ...] = ()
+    """The log of its webhook until then."""
+
+
+EMPTY = Snapshot(TEMPLATE)
+"""A home in which nothing has been done."""
 
 
 @dataclass(frozen=True)
@@ -96,18 +114,32 @@ class Scratch:
     folder: Path
     server: str
 
+    async def snapshot(self, home: DrillHome) -> Snapshot:
+        """Keep how a home is now, for others to begin with; nobody may be connected to its database."""
+        name = f"s_{uuid.uuid4().hex[:12]}"
+        of = psycopg.conninfo.conninfo_to_dict(home.url)["dbname"]
+        await asyncio.to_thread(_execute, self.server, f"CREATE DATABASE {name} TEMPLATE {of}")
+        folder = self.folder / name
+        await asyncio.to_thread(_copied, home.folder, folder)
+        return Snapshot(name, folder, tuple(home.webhook.receiver.log))
+
     @asynccontextmanager
-    async def home(self, *, endpoint: bool, latency: float = 0.05) -> AsyncIterator[DrillHome]:
-        """A new run's home, gone again when the block ends."""
+    async def home(self, *, endpoint: bool, latency: float = 0.05, begin: Snapshot = EMPTY) -> AsyncIterator[DrillHome]:
+        """A new run's home, as a snapshot has it, gone again when the block ends."""
         name = f"d_{uuid.uuid4().hex[:12]}"
         folder = self.folder / name
-        await asyncio.to_thread(folder.mkdir)
-        await asyncio.to_thread(_execute, self.server, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+        if begin.folder is None:
+            await asyncio.to_thread(folder.mkdir)
+        else:
+            await asyncio.to_thread(_copied, begin.folder, folder)
+        await asyncio.to_thread(_execute, self.server, f"CREATE DATABASE {name} TEMPLATE {begin.database}")
         running = ScriptedEndpoint(latency=latency) if endpoint else None
         try:
             if running is not None:
                 await asyncio.to_thread(running.start)
-            yield DrillHome(_named(self.server, name), folder, running)
+            with ScriptedWebhook() as webhook:
+                webhook.receiver.log.extend(begin.told)
+                yield DrillHome(_named(self.server, name), folder, running, webhook)
         finally:
             if running is not None:
                 await asyncio.to_thread(running.stop)
@@ -128,6 +160,10 @@ async def scratch() -> AsyncIterator[Scratch]:
     finally:
         await embedded_postgres.stop(folder)
         await asyncio.to_thread(shutil.rmtree, folder, True)
+
+
+def _copied(folder: Path, to: Path) -> None:
+    shutil.copytree(folder, to)
 
 
 def _named(url: str, database: str) -> str:

@@ -7,7 +7,7 @@ import os
 import socket
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,9 +21,10 @@ from graph.builder import build_graph
 from graph.runtime.checkpoints import postgres_saver
 from graph.runtime.database import Database, Pool
 from graph.runtime.lease import OWNER, Lease
+from graph.runtime.outage import Word
 from graph.runtime.pools import GRACE_SECONDS, ReadAhead
 from graph.runtime.tasks import ended
-from nodes.domain.errors import LeaseLost, ReplyError
+from nodes.domain.errors import DatabaseUnreachable, LeaseLost, ReplyError
 from nodes.domain.run import WORKFLOW_VERSION
 from nodes.ports import Services
 from state import RunContext, RunInput, RunOutput, RunState
@@ -82,9 +83,11 @@ class Driver:
         self._control = RunControl()
         if self.drain_reason:
             return await self.head()
-        self._task = asyncio.create_task(self._stream(given, on_event or _ignore, steps), name=f"run {self.thread_id}")
+        tell = on_event or _ignore
+        self._task = asyncio.create_task(self._stream(given, tell, steps), name=f"run {self.thread_id}")
         try:
-            await self._task
+            with self.database.outage.telling(lambda word: tell(_said(word))):
+                await self._task
         except GraphDrained:
             pass
         except asyncio.CancelledError:
@@ -137,7 +140,7 @@ async def drive(
     """
     lease = Lease(outside.database, thread_id, ttl=outside.lease_seconds)
     await lease.take()
-    pool = ReadAhead(outside.grace_seconds)
+    pool = ReadAhead(outside.grace_seconds, lambda: outside.database.outage.away)
     resume_id = str(uuid.uuid4())
     outcome, error = "failed", ""
     try:
@@ -166,6 +169,7 @@ async def drive(
         outcome, error = "refused", str(refused)
         raise
     except LeaseLost as lost:
+        lease.lost.set()
         outcome, error = "lost", str(lost)
         raise
     except BaseException as problem:
@@ -177,11 +181,24 @@ async def drive(
 
 async def _leave(pool: ReadAhead, lease: Lease, resume_id: str, outcome: str, error: str, database: Database) -> None:
     await pool.aclose()
-    try:
-        if not lease.lost.is_set():
+    # Where the database stays away the lease runs out by itself, and the next resume settles what was in flight.
+    with suppress(DatabaseUnreachable):
+        try:
+            # A row of this process alone, which no fence need guard: an overtaken driver says there why it stopped.
             await database.execute("end_resume", resume_id=resume_id, outcome=outcome, error=error[:2000])
-    finally:
-        await lease.release()
+        finally:
+            await lease.release()
+
+
+def _said(word: Word) -> Mapping[str, Any]:
+    """Word of an outage as an event."""
+    return {
+        "event": "database",
+        "away": word.away,
+        "since": word.since.isoformat(),
+        "seconds": round(word.seconds, 1),
+        "said": word.sentence(),
+    }
 
 
 def _ignore(event: Mapping[str, Any]) -> None:

@@ -5,24 +5,63 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import openai
 import psycopg
 import pytest
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from world import contracts, environment, run
+from world import ROOT, contracts, environment, run
 
 from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.adapters.scripted_webhook import ScriptedWebhook
+from graph.drill_plan import plan
 from graph.runtime.boundaries import boundary, counted, counting_into, dying_at, inside, listening
 
 
 def test_a_place_to_die_at_must_be_written_right() -> None:
-    for wrong in ("", "sql.claim", "sql.claim:during", "sql.claim:after:0"):
+    for wrong in (
+        "",
+        "sql.claim",
+        "sql.claim:during",
+        "sql.claim:after:0",
+        "sql.claim:after+soon",
+        "sql.claim:after+-1",
+    ):
         with pytest.raises(ValueError):
             dying_at(wrong)
+
+
+def test_a_place_to_die_at_may_name_a_moment_after_it(tmp_path: Path) -> None:
+    script = (
+        "import time\nfrom graph.runtime.boundaries import boundary, dying_at, listening\n"
+        "with listening(dying_at('a:after:2+0.05')):\n"
+        "    for n in range(2):\n"
+        "        with boundary('a'): print(n, flush=True)\n"
+        "    time.sleep(60)"
+    )
+    died = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (died.returncode, died.stdout.split()) == (-signal.SIGKILL, ["0", "1"])
+
+
+def test_kills_at_random_fall_on_both_commands_on_rare_places_too_and_between_boundaries() -> None:
+    passed = {"start": ["a:before", "a:after"] * 500 + ["rare:before", "rare:after"], "resume": ["b:before", "b:after"]}
+    kills = plan(passed, 200, seed=1)
+    swept, drawn = kills[:6], kills[6:]
+    assert [str(kill) for kill in swept[:2]] == ["start a:before:251", "start a:after:251"]
+    assert [kill.command for kill in drawn].count("resume") == 100
+    assert sum(kill.later for kill in drawn) == 100
+    assert any(kill.place.startswith("rare:") for kill in drawn)
+    for kill in drawn:
+        place, nth = kill.at_once().place.rsplit(":", 1)
+        assert 1 <= int(nth) <= passed[kill.command].count(place)
+    assert plan(passed, 200, seed=1) == kills and len(plan(passed, 3, boundaries=2)) == 5
 
 
 def test_a_boundary_that_raises_is_not_passed_on_its_far_side(tmp_path: Path) -> None:
@@ -57,11 +96,12 @@ async def test_whatever_reaches_outside_has_a_boundary_around_it(
 
         return spy
 
-    send = openai.DefaultAsyncHttpxClient.send
+    def watched(send: Any) -> Any:
+        async def sent(self: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+            note("http", str(request.url))
+            return await send(self, request, *args, **kwargs)
 
-    async def sent(self: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
-        note("http", str(request.url))
-        return await send(self, request, *args, **kwargs)
+        return sent
 
     replace = os.replace
 
@@ -71,11 +111,12 @@ async def test_whatever_reaches_outside_has_a_boundary_around_it(
 
     for name in ("execute", "executemany"):
         monkeypatch.setattr(psycopg.AsyncCursor, name, spied(getattr(psycopg.AsyncCursor, name)))
-    monkeypatch.setattr(openai.DefaultAsyncHttpxClient, "send", sent)
+    for client in (openai.DefaultAsyncHttpxClient, httpx.AsyncClient):
+        monkeypatch.setattr(client, "send", watched(client.send))
     monkeypatch.setattr(os, "replace", replaced)
     room = contracts(tmp_path / "room", 3)
-    with ScriptedEndpoint() as endpoint:
-        given = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
+    with ScriptedEndpoint() as endpoint, ScriptedWebhook() as webhook:
+        given = {"openai_base_url": endpoint.base_url, "openai_api_key": "x", "webhook_url": webhook.url}
         async with Reprise.open(database_url=database, home=home, **given) as reprise:
             listen = True
             await reprise.start(room, thread="t", engine="openai", review="always")
@@ -83,7 +124,7 @@ async def test_whatever_reaches_outside_has_a_boundary_around_it(
             listen = False
     assert run.status == "completed"
     assert outside == []
-    assert seen["http"] == {"tool.model"}
+    assert seen["http"] == {"tool.model", "webhook.send"}
     assert seen["file"] == {"artifact.put", "release.put"}
     assert {"saver.put", "saver.put_writes", "sql.claim", "sql.complete", "sql.finish_document"} <= seen["sql"]
 

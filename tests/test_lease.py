@@ -154,6 +154,7 @@ async def test_a_process_that_was_overtaken_commits_nothing_more(
             attempt=1,
             owner=OWNER,
             worst_usd=None,
+            token=uuid.uuid4(),
         )
     assert number(database, "SELECT count(*) FROM reprise.calls") == 0
     with pytest.raises(LeaseLost):

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,12 @@ async def start(home: Path) -> str:
 async def stop(home: Path) -> bool:
     """Stop the server; False when it did not run."""
     return await asyncio.to_thread(_stop, home)
+
+
+async def revive(home: Path) -> None:
+    """Start the server again if it died: a process that is gone and left its pid file. One that was stopped, or that
+    is there and does not answer yet, is left alone. Raises nothing: who waits for the server looks again."""
+    await asyncio.to_thread(_revive, home)
 
 
 def _start(home: Path) -> str:
@@ -57,6 +64,17 @@ def _stop(home: Path) -> bool:
         server._postmaster_info = info
         server._stop()
     return True
+
+
+def _revive(home: Path) -> None:
+    folder = data_folder(home)
+    if not (folder / "postmaster.pid").exists():
+        return
+    with suppress(subprocess.SubprocessError, RuntimeError, AssertionError, OSError):
+        server = _wheel().get_server(folder, cleanup_mode=None, start=False)
+        with server._lock:
+            if (folder / "postmaster.pid").exists():
+                server.ensure_postgres_running()
 
 
 def _wheel() -> Any:

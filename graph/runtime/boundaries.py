@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,21 +48,33 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def dying_at(place: str) -> Listener:
-    """A listener that kills this process at the n-th passing of a place, written `name:side` or `name:side:n`."""
-    name, _, side = place.partition(":")
+    """A listener that kills this process at the n-th passing of a place, written `name:side` or `name:side:n`.
+
+    With `+seconds` at its end it dies so much later, wherever it then is: between two boundaries as well.
+    """
+    passing, _, later = place.partition("+")
+    name, _, side = passing.partition(":")
     side, _, nth = side.partition(":")
-    wanted, left = f"{name}:{side}", int(nth or 1)
-    if side not in ("before", "after") or left < 1:
-        raise ValueError(f"a place to die at is written name:before or name:after:3, not {place!r}")
+    wanted, left, seconds = f"{name}:{side}", int(nth or 1), float(later or 0)
+    if side not in ("before", "after") or left < 1 or seconds < 0:
+        raise ValueError(f"a place to die at is written name:before or name:after:3+0.25, not {place!r}")
 
     def listen(passed: str) -> None:
         nonlocal left
         if passed == wanted:
             left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+            if left == 0 and not seconds:
+                _die()
+            elif left == 0:
+                timer = threading.Timer(seconds, _die)
+                timer.daemon = True  # a process that is done before is not kept
+                timer.start()
 
     return listen
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def counting_into(path: Path) -> Listener:
@@ -74,6 +87,11 @@ def counting_into(path: Path) -> Listener:
     return listen
 
 
+def passings(path: Path) -> list[str]:
+    """Every passing that was told to a file, in its order."""
+    return path.read_text("utf-8").split()
+
+
 def counted(path: Path) -> Counter[str]:
     """How often each place was passed, in the order of the first passing."""
-    return Counter(path.read_text("utf-8").split())
+    return Counter(passings(path))

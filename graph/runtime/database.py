@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 import select
 from collections.abc import Mapping
@@ -17,9 +18,12 @@ from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from graph.runtime.boundaries import boundary
+from graph.runtime.outage import Outage, Repeats, first_line
 from nodes.domain.errors import DatabaseUnreachable, LeaseLost, SchemaOutdated
 
-Pool = AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]
+# What the library says of a lost connection is said by us, once and in our words; a program with logs of its own still
+# gets it.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 FENCED = "RP001"
 """SQLSTATE of reprise.fence()."""
@@ -60,18 +64,28 @@ def as_jsonb(value: Any) -> Jsonb:
     return Jsonb(None, dumps=lambda _: text)
 
 
-def open_pool(url: str, owner: str, *, size: int, prepare_threshold: int | None = 5) -> Pool:
+class Pool(AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]):
+    """A pool that knows how an outage of its server is waited for; made by `open_pool`."""
+
+    outage: Outage
+
+
+def open_pool(
+    url: str, owner: str, *, size: int, prepare_threshold: int | None = 5, outage: Outage | None = None
+) -> Pool:
     """A pool whose connections name their process to the fence and are checked before use; open it yourself.
 
-    `url` is a libpq address; `size` the largest number of connections.
+    `url` is a libpq address; `size` the largest number of connections; `outage` is that of the server, when there are
+    several pools.
     """
-    return AsyncConnectionPool(
+    pool = Pool(
         url,
         min_size=1,
         max_size=size,
         open=False,
-        timeout=15,
-        reconnect_timeout=30,
+        timeout=5,
+        # Who waits asks for connections anew as soon as the server is back: the pool need not try for long by itself.
+        reconnect_timeout=1,
         kwargs={
             "autocommit": True,
             "row_factory": dict_row,
@@ -79,9 +93,17 @@ def open_pool(url: str, owner: str, *, size: int, prepare_threshold: int | None 
             "options": f"-c reprise.owner={owner}",
             "connect_timeout": 10,
             "application_name": "reprise",
+            # A server whose machine or network is gone says nothing; without these it would be waited for for hours.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 25_000,
         },
         check=_check,
     )
+    pool.outage = outage or Outage(url)
+    pool.outage.covers(pool)
+    return pool
 
 
 async def _check(connection: psycopg.AsyncConnection[DictRow]) -> None:
@@ -105,11 +127,18 @@ def _has_something_to_say(socket: int) -> bool:
 class Database:
     """Runs the named queries; each call is one statement and one commit.
 
-    Raises LeaseLost when the fence refuses, DatabaseUnreachable when no connection can be had.
+    A statement whose connection is lost is repeated when the server answers again, so every query must be safe to
+    repeat: what was lost may be its acknowledgement alone. Raises LeaseLost when the fence refuses,
+    DatabaseUnreachable when the server stays away.
     """
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
+
+    @property
+    def outage(self) -> Outage:
+        """How an outage of the server is waited for."""
+        return self.pool.outage
 
     async def rows(self, query: str, **values: Any) -> list[dict[str, Any]]:
         """All rows of a query that returns some."""
@@ -124,14 +153,29 @@ class Database:
         """Rows touched by a query that returns none."""
         return (await self._run(query, values))[1]
 
-    async def _run(self, query: str, values: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    async def once(self, query: str, **values: Any) -> dict[str, Any] | None:
+        """The first row, or None; an outage is not waited for."""
         try:
-            with boundary(f"sql.{query}"):
-                async with self.pool.connection() as connection:
-                    cursor = await connection.execute(queries()[query], values)
-                    return (await cursor.fetchall() if cursor.description else []), cursor.rowcount
+            rows, _ = await self._sent(query, values)
         except psycopg.Error as error:
             raise translated(error) from error
+        return rows[0] if rows else None
+
+    async def _run(self, query: str, values: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
+        repeats = Repeats(self.outage)
+        while True:
+            await repeats.ready()
+            try:
+                return await self._sent(query, values)
+            except psycopg.Error as error:
+                if not await repeats.again(error):
+                    raise translated(error) from error
+
+    async def _sent(self, query: str, values: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
+        with boundary(f"sql.{query}"):
+            async with self.pool.connection() as connection:
+                cursor = await connection.execute(queries()[query], values)
+                return (await cursor.fetchall() if cursor.description else []), cursor.rowcount
 
 
 def translated(error: psycopg.Error) -> Exception:
@@ -145,18 +189,15 @@ def translated(error: psycopg.Error) -> Exception:
         return SchemaOutdated("The database has no tables of Reprise yet: run python run.py migrate.")
     if isinstance(error, PoolTimeout | psycopg.OperationalError):
         return DatabaseUnreachable(
-            f"The database does not answer ({_first_line(error)}); what was committed is safe. "
+            f"The database does not answer ({first_line(error)}); what was committed is safe. "
             "Start it, check it with: python run.py doctor, then resume."
         )
     return error
 
 
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0].rstrip(".") if lines else type(error).__name__
-
-
-async def pooled(url: str, owner: str, *, size: int, prepare_threshold: int | None = 5) -> Pool:
+async def pooled(
+    url: str, owner: str, *, size: int, prepare_threshold: int | None = 5, outage: Outage | None = None
+) -> Pool:
     """An open pool with at least one good connection.
 
     Raises DatabaseUnreachable at once for a wrong address, after a few seconds for a silent one.
@@ -166,10 +207,10 @@ async def pooled(url: str, owner: str, *, size: int, prepare_threshold: int | No
         await probe.close()
     except (psycopg.Error, ValueError) as error:
         raise DatabaseUnreachable(
-            f"The database at {_place(url)} cannot be reached ({_first_line(error)}): "
+            f"The database at {_place(url)} cannot be reached ({first_line(error)}): "
             "check REPRISE_DATABASE_URL, or unset it to use the embedded server."
         ) from error
-    pool = open_pool(url, owner, size=size, prepare_threshold=prepare_threshold)
+    pool = open_pool(url, owner, size=size, prepare_threshold=prepare_threshold, outage=outage)
     await pool.open(wait=True, timeout=15)
     await asyncio.sleep(0)
     return pool

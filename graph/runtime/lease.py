@@ -7,10 +7,11 @@ import contextlib
 import os
 import socket
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -61,14 +62,16 @@ class Lease:
         self.lost = asyncio.Event()
         self._database = database
         self._ttl = ttl
+        self._token = uuid.uuid4()
         self._beat: asyncio.Task[None] | None = None
+        self._outages = contextlib.ExitStack()
 
     async def take(self) -> None:
         """Take the lease, at once when its holder is a dead process of this host, and settle what that one left.
 
         Raises ThreadBusy with holder and time.
         """
-        dead_owner = ""
+        dead_owner, self._token = "", uuid.uuid4()
         pid, started, here = await asyncio.to_thread(_this_process)  # it reads files
         for _ in range(2):
             taken = await self._database.row(
@@ -80,6 +83,7 @@ class Lease:
                 pid=pid,
                 pid_started=started,
                 ttl=self._ttl,
+                token=self._token,
                 dead_owner=dead_owner,
             )
             if taken:
@@ -95,35 +99,46 @@ class Lease:
         raise ThreadBusy(f"Another process has just taken thread {self.thread_id}; look with: python run.py status")
 
     def keep(self, on_cancel: Callable[[], None], on_lost: Callable[[], None]) -> None:
-        """Extend the lease in the background until `release`."""
-        self._beat = asyncio.create_task(self._extend(on_cancel, on_lost), name=f"lease {self.thread_id}")
+        """Extend the lease in the background until `release`; after an outage compare it before anything goes on."""
+
+        async def compare() -> None:
+            await self._extend(on_cancel, on_lost)
+
+        self._outages.enter_context(self._database.outage.afterwards(compare))
+        self._beat = asyncio.create_task(self._keep(compare), name=f"lease {self.thread_id}")
 
     async def release(self) -> None:
         """Give the lease back; a lease that was lost is left to its new owner."""
+        self._outages.close()
         if self._beat is not None:
             await ended([self._beat])
-        await self._database.execute("release", thread_id=self.thread_id, owner=OWNER)
+        await self._database.execute("release", thread_id=self.thread_id, owner=OWNER, token=self._token)
 
     async def check(self) -> None:
         """Raise LeaseLost unless this process still holds the lease."""
-        row = await self._database.row("extend", thread_id=self.thread_id, owner=OWNER, ttl=self._ttl)
-        if row is None:
+        if await self._database.row("extend", **self._mine()) is None:
             self.lost.set()
             raise LeaseLost(f"Another process took thread {self.thread_id} over; nothing more was written here.")
 
-    async def _extend(self, on_cancel: Callable[[], None], on_lost: Callable[[], None]) -> None:
-        while True:
+    async def _keep(self, extend: Callable[[], Awaitable[None]]) -> None:
+        while not self.lost.is_set():
             await asyncio.sleep(min(BEAT_SECONDS, self._ttl / 3))
-            try:
-                row = await self._database.row("extend", thread_id=self.thread_id, owner=OWNER, ttl=self._ttl)
-            except DatabaseUnreachable:
-                continue  # an outage is waited for; the lease is compared again as soon as the server answers
-            if row is None:
-                self.lost.set()
-                on_lost()
-                return
-            if row["cancelled"]:
-                on_cancel()
+            await extend()
+
+    async def _extend(self, on_cancel: Callable[[], None], on_lost: Callable[[], None]) -> None:
+        """Held by nobody else, also after it ran out in an outage: extended by the database's clock."""
+        try:
+            row = await self._database.once("extend", **self._mine())
+        except DatabaseUnreachable:
+            return  # who needs the database waits for it; then this is asked again
+        if row is None:
+            self.lost.set()
+            on_lost()
+        elif row["cancelled"]:
+            on_cancel()
+
+    def _mine(self) -> dict[str, Any]:
+        return {"thread_id": self.thread_id, "owner": OWNER, "token": self._token, "ttl": self._ttl}
 
 
 def busy(thread_id: str, host: str, pid: int, since: datetime) -> str:

@@ -55,11 +55,13 @@ class ReadAhead:
 
     With `ahead`, so many more are prepared while those in their slots are asked about.
 
-    Belongs to one driver of one run, which closes it on every exit.
+    Belongs to one driver of one run, which closes it on every exit. While `away` says that the database is away nobody
+    can finish, so that time is not held against a document.
     """
 
-    def __init__(self, grace: float = GRACE_SECONDS) -> None:
+    def __init__(self, grace: float = GRACE_SECONDS, away: Callable[[], bool] = lambda: False) -> None:
         self._grace = grace
+        self._away = away
         self._running: dict[int, asyncio.Task[None]] = {}
         self._lane_of: dict[int, int] = {}
         self._done: set[int] = set()
@@ -71,11 +73,17 @@ class ReadAhead:
         self._slots = asyncio.Semaphore(1)
         self._waiting: set[asyncio.Task[Any]] = set()
         self._open = True
+        self._stop: Callable[[], bool] = lambda: False
         self._error: BaseException | None = None
         self._work: Work | None = None
         self._on_done: Callable[[int], None] = lambda ordinal: None
         self._changed = asyncio.Event()
         self._last = 0.0
+
+    @property
+    def draining(self) -> bool:
+        """No new call may begin."""
+        return not self._open or self._stop()
 
     @property
     def in_flight(self) -> int:
@@ -104,7 +112,7 @@ class ReadAhead:
         self._work, self._on_done, self._limit = work, on_done, run.settings.concurrency + ahead
         self._missing = set(wanted) - self._done
         self._queue = deque(ordinal for ordinal in wanted if ordinal in self._missing and ordinal not in self._running)
-        self._open, self._error = True, None
+        self._open, self._error, self._stop = True, None, stop
         clock = asyncio.get_running_loop().time
         self._last = clock()
         self._fill()
@@ -114,6 +122,8 @@ class ReadAhead:
                 if self._error is not None:
                     raise self._error
                 return []
+            if self._away():
+                self._last = clock()
             if wait is not None and clock() - self._last >= wait and self._missing <= self._running.keys():
                 return sorted(self._missing)
             self._changed.clear()
@@ -134,12 +144,14 @@ class ReadAhead:
         slots = self._slots
         self._waiting.add(task)
         try:
-            if not self._open:
+            if self.draining:
                 raise asyncio.CancelledError
             await slots.acquire()
         finally:
             self._waiting.discard(task)
         try:
+            if self.draining:
+                raise asyncio.CancelledError
             yield
         finally:
             slots.release()
@@ -152,7 +164,7 @@ class ReadAhead:
             await asyncio.sleep(0)
 
     def _fill(self) -> None:
-        while self._open and self._error is None and len(self._running) < self._limit:
+        while not self.draining and self._error is None and len(self._running) < self._limit:
             ordinal = self._take()
             if ordinal is None or self._work is None:
                 return
@@ -202,6 +214,12 @@ class ReadAhead:
 
 _pool: ContextVar[ReadAhead | None] = ContextVar("pool", default=None)
 """Of the document that the current task works on."""
+
+
+def draining() -> bool:
+    """Whether whoever works on a document here is to begin no new call."""
+    pool = _pool.get()
+    return pool is not None and pool.draining
 
 
 async def _run(pool: ReadAhead, work: Work, ordinal: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -60,7 +61,7 @@ class PostgresPulse(_Pulse):
         self._database = database
 
     async def _beat(self, run: Run) -> Mapping[str, Any]:
-        await self._database.execute("beat", run_id=run.run_id, owner=OWNER)
+        await self._database.execute("beat", run_id=run.run_id, owner=OWNER, token=uuid.uuid4())
         return await progress(self._database, run.run_id)
 
 

@@ -1,11 +1,13 @@
 -- name: beat
-INSERT INTO reprise.heartbeats (run_id, thread_id, owner, documents, pages, usd)
+INSERT INTO reprise.heartbeats (run_id, thread_id, owner, documents, pages, usd, token)
 SELECT r.run_id, r.thread_id, %(owner)s,
        (SELECT count(*) FROM reprise.run_document d
          WHERE d.run_id = r.run_id AND d.state IN ('done', 'failed', 'skipped')),
        (SELECT count(*) FROM reprise.pages p WHERE p.run_id = r.run_id),
-       (SELECT coalesce(sum(c.usd), 0) FROM reprise.calls c WHERE c.run_id = r.run_id)
+       (SELECT coalesce(sum(c.usd), 0) FROM reprise.calls c WHERE c.run_id = r.run_id),
+       %(token)s
   FROM reprise.runs r WHERE r.run_id = %(run_id)s
+ON CONFLICT (token) WHERE token IS NOT NULL DO NOTHING
 
 -- name: progress
 -- How far a run is. The rate is that of the process that drove last, over at most ten minutes before its last sign.
