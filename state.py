@@ -46,6 +46,8 @@ class RunOutput(TypedDict, total=False):
 class RunState(RunInput, RunOutput, total=False):
     """Where a run is; at most 4 kB a super-step whatever the number of documents."""
 
+    workflow_version: int
+    """Of the program that wrote this state; 1 where it is missing."""
     documents_total: int
     batch_size: int
     batch_index: int

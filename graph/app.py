@@ -10,14 +10,22 @@ from typing import Any
 
 from langgraph.types import Command
 
+from graph.adrift import require_a_place
+from graph.again import Again
+from graph.beginning import begun, steps_for
 from graph.builder import build_graph
 from graph.composition import Parts, compose
 from graph.display import Diagram, FindingsView, JournalView
-from graph.driver import STEPS_BEYOND_BATCHES, Driver, OnEvent, drive
+from graph.driver import Driver, OnEvent, drive
 from graph.estimate import Estimator
+from graph.facts import FactsView, facts_of
+from graph.forking import Forking
 from graph.inputs import absolute, check_engine, plain, reply_of
+from graph.keeping import Keeping, Sweep
 from graph.replies import WAIT, Replies
+from graph.resuming import Resuming
 from graph.runtime.checkpoints import postgres_saver
+from graph.runtime.first_work import first_work
 from graph.runtime.lease import Lease
 from graph.runtime.migrations import migrate
 from graph.runtime.threads import checked_name, find_thread, thread_id_of
@@ -33,17 +41,19 @@ from nodes.domain.run import Run, Settings
 from state import RunInput
 
 
-class Reprise:
+class Reprise(Keeping, Forking):
     """Runs, by thread; make one with `Reprise.open`."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        self._drivers: set[Driver] = set()
+        self._drivers: set[Driver | Sweep] = set()
         self._stack = AsyncExitStack()
         graph = build_graph(parts.outside.services).compile(checkpointer=postgres_saver(parts.outside.saver_pool))
         self._replies = Replies(parts)
+        self._again = Again(parts)
         self.views = Views(parts.outside.database, parts.ledger, parts.outside.services.artifacts, graph)
         self.support = Support(parts, self.views)
+        self._resuming = Resuming(parts, self.views, self.support)
 
     @classmethod
     @asynccontextmanager
@@ -104,8 +114,8 @@ class Reprise:
             "options": {**plain(options), "name": "" if name == thread_id else name, "job": job},
         }
         async with self._drive(thread_id, "start", "ingest", passwords) as driver:
-            _begin(on_event, thread_id, name, documents, 0)
-            await driver.run(given, on_event, steps=_steps(documents))
+            begun(on_event, thread_id, name, documents, 0)
+            require_a_place(await driver.run(given, on_event, steps=steps_for(documents)), name or thread_id)
         return await self.views.run(thread_id)
 
     async def estimate(
@@ -131,6 +141,8 @@ class Reprise:
         accept_all: bool = False,
         reviewer: str = "",
         reason: str = "",
+        retry_failed: bool = False,
+        accept_version: bool = False,
         passwords: Mapping[str, str] | None = None,
         on_event: OnEvent | None = None,
         surface: str = "api",
@@ -139,26 +151,37 @@ class Reprise:
         """Go on from the last safe step until the run ends or waits again.
 
         `decisions` ({finding_id, verdict, reason}) or `accept_all` answer the gate when it is reached; `changes` are
-        settings to change: models, budget_usd, deadline_seconds. A finished run is left as it is.
-        Raises UnknownThread, ThreadBusy, ReplyError (the run still waits), OptionError.
+        settings to change: models, budget_usd, deadline_seconds. `retry_failed` does the documents that failed once
+        more, also of a finished run, which is else left as it is but for a webhook that was not taken.
+        `accept_version` agrees to do what is left with another reader, other rules or prompts than the run began with.
+        Raises UnknownThread, ThreadBusy, ReplyError (the run still waits), OptionError, VersionChanged, SourceError.
         """
         thread_id = await self.find(thread)
         head = await self.views.head(thread_id)
-        if not head.next and head.values.get("published"):
+        ended = not head.next and head.values.get("published")
+        only_retry = retry_failed and decisions is None and not accept_all and not any(changes.values())
+        if (ended or only_retry) and not (
+            await self._again.wanted(head, retry_failed) or await self._resuming.note_lost(head)
+        ):
             return await self.views.run(thread_id)
         reply = reply_of(decisions, accept_all, reviewer, reason)
+        told = {"accept_version": accept_version, "retry_failed": retry_failed}
+        prepared = await self._resuming.prepare(head, passwords, **told)
         async with self._drive(thread_id, "resume", head.next[0] if head.next else "", passwords) as driver:
             # Who resumes a cancelled run takes the cancellation back.
-            await self.parts.outside.database.execute("uncancel", thread_id=thread_id)
+            await self.parts.outside.database.execute("uncancel", thread_id=thread_id, surface=surface)
             await self._change(thread_id, changes)
-            head = await driver.head()
-            steps = _steps(readable(head.values).get("documents_total") or 0)
+            await self._resuming.begin(driver, prepared, changes.get("models"), on_event)
+            head = await self._again.take_up(driver, retry_failed)
+            steps = steps_for(readable(head.values).get("documents_total") or 0)
             if on_event is not None:
                 documents = (await self.views.run(thread_id)).documents
-                _begin(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
+                begun(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
             while (given := await self._replies.next_input(head, reply, surface)) is not WAIT:
                 reply = None if isinstance(given, Command) else reply
-                head = await driver.run(given, on_event, steps)
+                with first_work(on_event):
+                    head = await driver.run(given, on_event, steps)
+                require_a_place(head, thread)
                 if driver.drain_reason:
                     break
         return await self.views.run(thread_id)
@@ -202,6 +225,11 @@ class Reprise:
         thread_id = await self.find(thread)
         run = await self._run(thread_id)
         return FindingsView(await self.views.findings(run, readable((await self.views.head(thread_id)).values)))
+
+    async def facts(self, thread: str) -> FactsView:
+        """What each document states about itself: parties, dates, amounts, law; with its place."""
+        run = await self._run(await self.find(thread))
+        return await facts_of(self.parts.ledger, self.parts.outside.services.artifacts, run)
 
     async def decisions(self, thread: str) -> list[Decision]:
         """Every decision, oldest first."""
@@ -273,14 +301,3 @@ class Reprise:
         if run is None:
             raise UserError(f"Thread {thread_id} has not frozen its inputs yet: python run.py resume {thread_id}")
         return run
-
-
-def _begin(on_event: OnEvent | None, thread_id: str, name: str, total: int, done: int) -> None:
-    """The first event of every drive: which thread, and how many of its documents are done."""
-    if on_event is not None:
-        on_event({"event": "run", "thread_id": thread_id, "name": name, "total": total, "done": done})
-
-
-def _steps(documents: int) -> int:
-    """LangGraph's limit of super-steps: every batch might be of one document."""
-    return documents + STEPS_BEYOND_BATCHES

@@ -7,6 +7,7 @@ from functools import partial
 from langgraph.graph import END, START, StateGraph
 
 from graph.routing import after_extract, after_hold, after_record_review, after_score, after_summarize
+from nodes.entry import of_this_version
 from nodes.extract import extract
 from nodes.hold import hold
 from nodes.ingest import ingest
@@ -37,7 +38,9 @@ def build_graph(services: Services) -> Builder:
         ("publish", publish),
         ("hold", hold),
     ):
-        builder.add_node(name, partial(node, services=services))
+        # An input has no version yet: it is not a state that an older program wrote.
+        carried = node if node is ingest else of_this_version(node)
+        builder.add_node(name, partial(carried, services=services))
     builder.add_edge(START, "ingest")
     builder.add_edge("ingest", "extract")
     builder.add_conditional_edges("extract", after_extract)

@@ -6,20 +6,22 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from graph.adapters.children import Children
 from graph.adapters.clause_rules import ClauseRules
 from graph.adapters.clocks import SystemClock
+from graph.adapters.embedded_postgres import revive
 from graph.adapters.embedded_postgres import start as start_server
 from graph.adapters.file_playbooks import FilePlaybooks
 from graph.adapters.folder_artifacts import FolderArtifacts, MemoryArtifacts
 from graph.adapters.folder_releases import FolderReleases, MemoryReleases
 from graph.adapters.folder_sources import FolderSources
-from graph.adapters.reader import READER_VERSION, DocumentReader, ReaderLimits
+from graph.adapters.reader import DocumentReader, ReaderLimits, reader_version
 from graph.driver import Outside
 from graph.runtime.boundaries import counting_into, dying_at, listening
-from graph.runtime.bounded import BoundedArtifacts, BoundedReleases, BoundedSources, BoundedTool
+from graph.runtime.bounded import BoundedArtifacts, BoundedReleases, BoundedSources, BoundedTool, BoundedWebhook
 from graph.runtime.budget import Budget
 from graph.runtime.checkpoints import POOL_SIZE
 from graph.runtime.database import Database, pooled
@@ -28,6 +30,7 @@ from graph.runtime.lease import OWNER
 from graph.runtime.memory_journal import MemoryJournal
 from graph.runtime.memory_ledger import MemoryLedger
 from graph.runtime.migrations import migrate, require_current
+from graph.runtime.outage import Outage
 from graph.runtime.paced import Paced, Rates, pace_of
 from graph.runtime.pools import PlainPool
 from graph.runtime.postgres_journal import PostgresJournal
@@ -35,8 +38,8 @@ from graph.runtime.postgres_ledger import PostgresLedger
 from graph.runtime.pricing import Prices
 from graph.runtime.progress import MemoryPulse, PostgresPulse
 from graph.settings import Settings
-from nodes.domain.local_engine import local_sha256
-from nodes.ports import Artifacts, Calls, Ledger, Pulse, Releases, Services, Sources, Tool
+from nodes.domain.engine_files import local_sha256
+from nodes.ports import Artifacts, Calls, Ledger, Pulse, Releases, Services, Sources, Tool, Webhook
 
 if TYPE_CHECKING:
     from graph.adapters.openai_model import OpenAIModel
@@ -81,10 +84,14 @@ async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER)
     _drill(settings, stack)
     url = await database_url(settings)
     await (migrate(url) if settings.own_server else require_current(url))
-    ledger_pool = await pooled(url, owner, size=LEDGER_CONNECTIONS)
+    outage = Outage(
+        url, settings.database_wait_seconds, partial(revive, settings.home) if settings.own_server else None
+    )
+    ledger_pool = await pooled(url, owner, size=LEDGER_CONNECTIONS, outage=outage)
     stack.push_async_callback(ledger_pool.close)
-    saver_pool = await pooled(url, owner, size=POOL_SIZE, prepare_threshold=0)
+    saver_pool = await pooled(url, owner, size=POOL_SIZE, prepare_threshold=0, outage=outage)
     stack.push_async_callback(saver_pool.close)
+    await stack.enter_async_context(outage.closing())
     database = Database(ledger_pool)
     artifacts = BoundedArtifacts(FolderArtifacts(settings.home / "artifacts"))
     children = Children(settings.children or None, settings.child_memory_mb)
@@ -141,9 +148,20 @@ async def _services(
         playbooks=FilePlaybooks(),
         releases=releases,
         rules_sha256=await asyncio.to_thread(local_sha256),
-        reader_version=READER_VERSION,
+        reader_version=reader_version(ocr=settings.ocr),
         models={"extract": settings.model, "summarize": settings.model},
+        webhook=await asyncio.to_thread(_webhook, settings),
     )
+
+
+def _webhook(settings: Settings) -> Webhook | None:
+    """Imported late, as the model is."""
+    url = settings.webhook_url.get_secret_value()
+    if not url:
+        return None
+    from graph.adapters.webhook import HttpWebhook
+
+    return BoundedWebhook(HttpWebhook(url, seconds=settings.webhook_seconds))
 
 
 def _has_key(settings: Settings) -> bool:
@@ -154,7 +172,7 @@ def _has_key(settings: Settings) -> bool:
 async def _tools(
     settings: Settings, artifacts: Artifacts, children: Children, stack: AsyncExitStack
 ) -> dict[str, Tool]:
-    reader = DocumentReader(children, artifacts, ReaderLimits(seconds=settings.parsing_seconds))
+    reader = DocumentReader(children, artifacts, ReaderLimits(seconds=settings.parsing_seconds), ocr=settings.ocr)
     local: tuple[Tool, ...] = (reader, ClauseRules(artifacts, children))
     tools: dict[str, Tool] = {tool.name: BoundedTool(tool) for tool in local}
     if _has_key(settings):

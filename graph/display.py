@@ -25,6 +25,7 @@ FINDING_COLUMNS = {
     "document": "string",
     "supplier": "string",
     "clause_type": "string",
+    "about": "string",
     "quote": "string",
     "page": "Int64",
     "alignment": "string",
@@ -168,8 +169,8 @@ def _finding_cells(finding: Finding) -> tuple[str, ...]:
     return (
         f"{chip} {finding.score}",
         _text(finding.supplier, 40),
-        _text(finding.clause_type, 40),
-        f"“{_text(finding.quote, 160)}”{doubt}",
+        _text(" ".join(filter(None, (finding.clause_type, finding.about))), 60),
+        doubt if finding.about else f"“{_text(finding.quote, 160)}”{doubt}",
         _text(finding.document, 60),
         "" if finding.page is None else str(finding.page),
         _text(str(decision.get("verdict") or waits), 20),

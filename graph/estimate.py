@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from graph.adapters.model_answers import worst_usage
 from graph.composition import Parts
 from graph.runtime.journal import call_key
 from graph.runtime.lease import Lease
@@ -18,10 +19,13 @@ from nodes.domain.clauses import Candidate
 from nodes.domain.documents import DocumentText, SourceDocument
 from nodes.domain.errors import DocumentError, Transient
 from nodes.domain.passages import reading_list
+from nodes.domain.placing import located_facts
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import WORKFLOW_VERSION, Run, Settings, chain
+from nodes.domain.summary_answer import summary_passages
 from nodes.extract_document import read_question, rules_question
 from nodes.ports import Question, Services, Usage
+from nodes.prompts.decisions import summary_question
 from nodes.prompts.questions import model_question
 
 CHARS_A_TOKEN = 4.2
@@ -131,14 +135,13 @@ class Estimator:
         rows = await self._database.rows("known_answers", matter=run.matter, keys=keys)
         known = {row["call_key"] for row in rows}
         total = _Sum()
-        tool = self._parts.tools["model"]
         for question, key in zip(questions, keys, strict=True):
             total.calls += 1
             if key in known:
                 total.known += 1
                 continue
             chars = sum(len(text) for _, text in question.payload["messages"])
-            worst = tool.worst_usage(question) or Usage()
+            worst = worst_usage(question)  # of any endpoint, so that no key is needed
             self._add(total, question.model, int(chars / CHARS_A_TOKEN), worst)
         return total
 
@@ -216,6 +219,9 @@ def _questions(
     raw: bytes, rules: Mapping[str, Any], playbook: Playbook, source: SourceDocument, model: str, chunk_chars: int
 ) -> list[Question]:
     text = DocumentText.from_json(json.loads(raw))
+    if playbook.kind == "decisions":
+        passages = summary_passages(text, located_facts(text, rules.get("facts", ())), chunk_chars)
+        return [summary_question(text, passages, model=model, document=source.document)]
     candidates = [Candidate(**candidate) for candidate in rules["candidates"]]
     return [
         model_question(text, chunk, playbook.clauses, model=model, document=source.document)

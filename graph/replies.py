@@ -19,6 +19,10 @@ WAIT: Final = object()
 """Nothing is to be handed to the graph: a person is waited for, or the thread is at its end."""
 
 
+UNATTENDED: Final = "unattended"
+"""The surface of a resume that no person asked for: it takes no cancellation back."""
+
+
 class Replies:
     """Answers the two interrupts from the ledger; whether one is answered is read there too."""
 
@@ -30,7 +34,9 @@ class Replies:
 
         Raises ReplyError for a bad reply; nothing is stored then.
         """
-        if not head.next:
+        if not head.next and _at_input(head):
+            return None
+        if not head.next or (surface == UNATTENDED and await self._cancelled(head)):
             return WAIT
         if head.next == ("needs_review",) and head.interrupts:
             if reply is not None:
@@ -59,6 +65,9 @@ class Replies:
             (await self._run(head)).run_id, [replace(one, surface=surface) for one in stamped]
         )
 
+    async def _cancelled(self, head: StateSnapshot) -> bool:
+        return bool(head.values.get("run_id")) and (await self._run(head)).cancelled_at is not None
+
     async def _answered(self, head: StateSnapshot) -> bool:
         packet = json.loads(await self._parts.outside.services.artifacts.get(head.values["packet"]))
         decisions = await self._parts.ledger.decisions((await self._run(head)).run_id)
@@ -73,3 +82,8 @@ class Replies:
 
     async def _run(self, head: StateSnapshot) -> Run:
         return await self._parts.ledger.run(head.values["run_id"])
+
+
+def _at_input(head: StateSnapshot) -> bool:
+    """Killed when LangGraph had stored the input and not yet gone to the first step: it shows no step as the next."""
+    return (head.metadata or {}).get("source") == "input" and bool(head.tasks) and not head.values.get("run_id")

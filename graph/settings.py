@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from nodes.domain.errors import OperatorError
@@ -36,6 +37,7 @@ class Settings(BaseSettings):
     model: str = Field(default="gpt-4.1-mini", description="Model of every step that a run names none for.")
     prices: Path | None = Field(default=None, description="TOML file with prices of private models.")
     request_seconds: float = Field(default=45.0, gt=0, description="Longest wait for one answer of a model.")
+    ocr: bool = Field(default=True, description="Read scanned pages by OCR; false: they count as failed.")
     parsing_seconds: float = Field(default=120.0, gt=0, description="Longest time that one file may take to parse.")
     endpoint_concurrency: int = Field(
         default=0, ge=0, description="Calls of a model at once, of all runs; 0: no limit."
@@ -43,13 +45,31 @@ class Settings(BaseSettings):
     requests_per_minute: int = Field(default=0, ge=0, description="Of the endpoint; 0: no limit.")
     tokens_per_minute: int = Field(default=0, ge=0, description="Of the endpoint, in and out; 0: no limit.")
     attempts: int = Field(default=4, ge=1, le=20, description="Attempts of one call to a model.")
+    webhook_url: SecretStr = Field(
+        default=SecretStr(""), description="Where the news of each finished run is sent; empty: nowhere."
+    )
+    webhook_seconds: float = Field(default=10.0, gt=0, description="Longest wait for its answer.")
     lease_seconds: float = Field(default=30.0, ge=3, description="Silence after which a driver may be overtaken.")
+    database_wait_seconds: float = Field(
+        default=60.0, ge=0, description="Time that a run waits for a database that went away; 0: it stops at once."
+    )
+    retention_days: int = Field(
+        default=30, ge=0, description="After so long a finished run keeps its latest checkpoint alone; 0: it keeps all."
+    )
     grace_seconds: float = Field(default=20.0, ge=0, description="Time that calls in flight get at a drain.")
     children: int = Field(default=0, ge=0, description="Child processes that read documents; 0: one a core.")
     child_memory_mb: int = Field(default=2048, ge=256, description="Memory that one of them may use.")
 
     die_at: str = Field(default="", description="For drills: the boundary at which this process kills itself.")
     trace: Path | None = Field(default=None, description="For drills: file that tells each boundary passed.")
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _an_address(cls, value: SecretStr) -> SecretStr:
+        url = value.get_secret_value()
+        if url and not re.match(r"https?://[^/?#]+", url):
+            raise ValueError("it must begin with http:// or https:// and name a host")
+        return value
 
     @property
     def own_server(self) -> bool:

@@ -7,10 +7,15 @@ from datetime import datetime
 from typing import Any
 
 from graph.composition import Parts
+from graph.explained import Explained
+from graph.runtime.outbox import effects
 from graph.runtime.progress import progress
+from graph.runtime.resumed import resumed
 from graph.views import RunView, Views
+from nodes.domain.absence import MISSING
 from nodes.domain.documents import DocumentText
 from nodes.domain.errors import ArtifactMissing, UserError
+from nodes.domain.note_texts import texts
 from nodes.domain.run import Run, Tally
 
 
@@ -23,33 +28,41 @@ class Support:
         self._ledger = parts.ledger
         self._artifacts = parts.outside.services.artifacts
         self._views = views
+        self._explained = Explained(parts, views)
 
     async def show(self, thread_id: str) -> dict[str, Any]:
-        """Where the run stopped: run, driver, checkpoint, artifacts, calls, failures, resume; from storage alone."""
+        """Where the run stopped: run, driver, checkpoint, artifacts, calls, failures, resume; from storage alone.
+
+        And why, what would be done otherwise now, and what became of its documents: see graph.explained.
+        """
         view = await self._views.run(thread_id)
         run = await self._views.run_of(thread_id)
         shown = {"run": view.to_json(), "driver": await self._driver(thread_id, view)}
         if run is None:
             nothing: dict[str, Any] = {"checkpoint": {"next": "ingest"}, "artifacts": {"verified": [], "missing": []}}
-            return {**shown, **nothing, "calls": [], "failures": [], "resume": {"documents": None}}
+            nothing |= {"stopped": None, "versions": None, "inputs": None, "stale": []}
+            return {**shown, **nothing, "calls": [], "effects": [], "failures": [], "resume": {"documents": None}}
         tally = await self._ledger.tally(run.run_id)
         missing = {ref.name for ref in await self._views.missing_artifacts(run)}
         names = [ref.name for ref in await self._ledger.artifacts(run.run_id)]
+        left = await self._estimate(run, tally, view)
         return {
             **shown,
+            **await self._explained.of(run, view, left, shown["driver"]),
             "checkpoint": await self._checkpoint(run, view),
             "artifacts": {
                 "verified": [name for name in names if name not in missing],
                 "missing": [name for name in names if name in missing],
             },
             "calls": await self._database.rows("calls_by_tool", run_id=run.run_id),
+            "effects": await effects(self._database, run.run_id),
             "failures": await self._database.rows("failures", run_id=run.run_id),
-            "resume": await self._estimate(run, tally, view),
+            "resume": left,
         }
 
-    async def resumes(self, thread_id: str) -> list[dict[str, Any]]:
-        """Every start and resume, oldest first."""
-        return await self._database.rows("resumes", thread_id=thread_id)
+    async def resumes(self, thread_id: str | None = None) -> list[dict[str, Any]]:
+        """Every start and resume of a run, or of all, oldest first: see graph.runtime.resumed."""
+        return await resumed(self._database, thread_id)
 
     async def cost(self, thread_id: str) -> dict[str, Any]:
         """The cost of the run object, the rows of `cost_levels` under by_step, by_model, by_document, and the estimate.
@@ -106,7 +119,7 @@ class Support:
         """Where the released files of a run are."""
         run = await self._views.run_of(thread_id)
         rows = await self._database.rows("releases", run_id=run.run_id) if run else []
-        return [str(row["outcome"]["uri"]) for row in rows if (row["outcome"] or {}).get("uri")]
+        return list(dict.fromkeys(str(row["outcome"]["uri"]) for row in rows if (row["outcome"] or {}).get("uri")))
 
     async def titles(self, thread_id: str, language: str = "en") -> dict[str, str]:
         """Clause type to its name, by the playbook that the run froze."""
@@ -117,7 +130,9 @@ class Support:
             playbook = json.loads(await self._artifacts.get(run.artifacts["playbook"]))
         except ArtifactMissing:
             return {}
-        return {one["type"]: one["title"].get(language) or one["type"] for one in playbook["clauses"]}
+        clauses = (*playbook["clauses"], *playbook.get("across", ()))
+        names = {one["type"]: one["title"].get(language) or one["type"] for one in clauses}
+        return {MISSING: texts(language)["missing_clause"], **names}
 
     async def packet(self, thread_id: str) -> dict[str, Any]:
         """The review packet that waits. Raises UserError when none does."""
@@ -170,8 +185,11 @@ class Support:
             "beyond_in_ledger": counts["beyond"],
         }
 
+    async def left(self, run: Run) -> dict[str, Any]:
+        """Documents that are left and, from those that are done, what they may cost and take; as show's `resume`."""
+        return await self._estimate(run, await self._ledger.tally(run.run_id), await self._views.run(run.thread_id))
+
     async def _estimate(self, run: Run, tally: Tally, view: RunView) -> dict[str, Any]:
-        """Documents that are left and, from those that are done, what they may cost and take."""
         left = run.documents_total - sum(tally.documents[state] for state in ("done", "failed", "skipped"))
         done = tally.documents["done"]
         pace = await self._database.row("pace", run_id=run.run_id) or {}

@@ -12,17 +12,20 @@ from typing import Any
 
 from langgraph.types import StateSnapshot
 
+from graph.adrift import Adrift, adrift
 from graph.display import Diagram, run_frame, run_html
 from graph.driver import Compiled
 from graph.runtime.database import Database
 from graph.runtime.lease import alive, busy, host_key
+from graph.runtime.outbox import undelivered
 from graph.runtime.postgres_ledger import PostgresLedger, run_from_row
 from graph.runtime.status import Facts, Status, derive, next_action
 from nodes.domain.clauses import RISKS, Finding
 from nodes.domain.entering import readable
 from nodes.domain.errors import ArtifactMissing, ThreadBusy, UnknownThread
-from nodes.domain.review import latest, undecided
-from nodes.domain.run import WORKFLOW_VERSION, ArtifactRef, Run, Tally
+from nodes.domain.finished import unread
+from nodes.domain.review import Decision, latest, undecided
+from nodes.domain.run import WORKFLOW_VERSION, ArtifactRef, Run
 from nodes.ports import Artifacts
 
 
@@ -69,6 +72,10 @@ class Views:
     async def head(self, thread_id: str) -> StateSnapshot:
         return await self._graph.aget_state({"configurable": {"thread_id": thread_id}})
 
+    async def adrift(self, head: StateSnapshot) -> Adrift | None:
+        """Where a thread was last that stands at no step; None for any other."""
+        return await adrift(self._graph, head)
+
     def diagram(self) -> Diagram:
         return Diagram(self._graph.get_graph().draw_mermaid())
 
@@ -103,10 +110,12 @@ class Views:
                 live=live,
                 answered=bool(packet and packet["findings"]) and waiting == 0,
                 cancelled=run.cancelled_at is not None,
-                failures=_failures(tally),
+                failures=unread(tally),
                 last=last,
+                waiting=tally.documents["deferred"] > 0,
             )
         )
+        untold = await undelivered(self._database, run.run_id) if status.startswith("completed") else ""
         cost = await self._database.row("cost", run_id=run.run_id) or {}
         updated = await self._database.row("updated_at", run_id=run.run_id, thread_id=thread_id) or {}
         resumes = await self._database.rows("resumes", thread_id=thread_id)
@@ -116,12 +125,15 @@ class Views:
             "run_id": run.run_id,
             "job_id": run.job_id,
             "matter": run.matter,
+            "parent_thread_id": run.parent_thread_id,
             "workflow_version": run.workflow_version,
             "playbook": run.playbook,
             "engine": run.engine,
             "status": status,
             "step": _step(head),
-            "next_action": next_action(status, run.name or thread_id, str(state.get("hold") or "")),
+            "next_action": next_action(
+                "interrupted" if untold else status, run.name or thread_id, str(state.get("hold") or "")
+            ),
             "started_at": _time(run.started_at),
             "updated_at": _time(updated.get("updated_at")),
             "documents": {k: tally.documents[k] for k in ("total", "done", "failed", "skipped")},
@@ -132,7 +144,7 @@ class Views:
                 "total": state.get("batch_total") or 0,
             },
             "findings": {
-                "total": tally.findings,
+                "total": sum((state.get("by_risk") or {}).values()) or tally.findings,
                 "to_review": waiting if head.next == ("needs_review",) else 0,
                 "by_risk": state.get("by_risk") or dict.fromkeys(RISKS, 0),
             },
@@ -140,13 +152,14 @@ class Views:
             "resumes": sum(row["kind"] == "resume" for row in resumes),
             "review": await self._review(run, state, waiting),
             "artifacts": [_artifact(ref) for ref in await self._ledger.artifacts(run.run_id)],
-            "error": last["error"] if last and last["outcome"] == "failed" and status != "running" else None,
+            "error": untold
+            or (last["error"] if last and last["outcome"] == "failed" and status != "running" else None),
         }
         return RunView(data, state.get("headline") or "")
 
     async def findings(self, run: Run, state: Mapping[str, Any]) -> list[Finding]:
         """All findings with the decisions that hold now: scored ones, or before that those of closed batches."""
-        decided = latest(await self._ledger.decisions(run.run_id))
+        decisions = await self._ledger.decisions(run.run_id)
         if state.get("findings"):
             listed = json.loads(await self._artifacts.get(state["findings"]))["findings"]
         else:
@@ -154,7 +167,7 @@ class Views:
             for row in await self._ledger.documents(run.run_id, 0, run.documents_total):
                 if row.findings_ref:
                     listed += json.loads(await self._artifacts.get(row.findings_ref))
-        return await asyncio.to_thread(_with_decisions, listed, decided)
+        return await asyncio.to_thread(_with_decisions, listed, decisions)
 
     async def history(self, thread_id: str, limit: int) -> list[dict[str, Any]]:
         """Checkpoints, the newest first."""
@@ -214,7 +227,9 @@ def holds(holder: Mapping[str, Any]) -> bool:
     return alive(holder["pid"], holder["pid_started"])
 
 
-def _with_decisions(listed: Sequence[Mapping[str, Any]], decided: Mapping[str, Any]) -> list[Finding]:
+def _with_decisions(listed: Sequence[Mapping[str, Any]], decisions: Sequence[Decision]) -> list[Finding]:
+    several = {one["finding_id"]: people for one in listed if (people := one.get("reviewers_needed", 1)) > 1}
+    decided = latest(decisions, several)
     findings = []
     for data in listed:
         finding = Finding.from_json(data)
@@ -239,6 +254,7 @@ def _unfrozen(thread_id: str, head: StateSnapshot, live: bool, last: Mapping[str
         "run_id": None,
         "job_id": str(options.get("job") or ""),
         "matter": values.get("matter") or "default",
+        "parent_thread_id": None,
         "workflow_version": WORKFLOW_VERSION,
         "playbook": values.get("playbook") or "",
         "engine": values.get("engine") or "local",
@@ -258,13 +274,6 @@ def _unfrozen(thread_id: str, head: StateSnapshot, live: bool, last: Mapping[str
         "error": (last or {}).get("error") or None,
     }
     return RunView(data)
-
-
-def _failures(tally: Tally) -> int:
-    """Anything that nobody read: such a run is never plainly completed."""
-    documents, pages = tally.documents, tally.pages
-    unread = documents["total"] - documents["done"]
-    return unread + pages["failed"] + pages["skipped"]
 
 
 def _step(head: StateSnapshot) -> str:

@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from nodes.domain.entering import Entered, belongs, entered, findings_belong, missing, packet_belongs, unknown_run
 from nodes.domain.errors import ArtifactMissing, UnknownThread
+from nodes.domain.looked_for import LookedFor
+from nodes.domain.playbook import Playbook
 from nodes.domain.run import Run
+from nodes.domain.versions import migrated
 from nodes.ports import Services
+
+Node = Callable[..., Awaitable[dict[str, Any]]]
+
+
+def of_this_version(node: Node) -> Node:
+    """The node, given the state of a thread that an older program wrote as this one has it; what changed is stored.
+
+    Raises VersionNewer for a thread of a newer program.
+    """
+
+    @wraps(node)
+    async def carried(state: Mapping[str, Any], runtime: Runtime[Any], *, services: Services) -> dict[str, Any]:
+        given = migrated(state)
+        changes = await node(given, runtime, services=services)
+        if given is state:
+            return changes
+        return {name: value for name, value in given.items() if state.get(name) != value} | changes
+
+    return carried
 
 
 async def enter(state: Mapping[str, Any], runtime: Runtime[Any], services: Services) -> tuple[Entered, Run]:
@@ -38,6 +61,12 @@ async def scored_findings(given: Entered, run: Run, services: Services) -> dict[
     scored = await _stored("findings", given.findings, run, services)
     findings_belong(given, scored)
     return scored  # type: ignore[no-any-return]
+
+
+async def what_was_looked_for(services: Services, run: Run, playbook: Playbook) -> LookedFor:
+    """By the run's own playbook, or, of a fork, by that of the run whose documents it scores anew."""
+    sha256 = run.artifacts.get("looked_for")
+    return LookedFor(Playbook.model_validate_json(await services.artifacts.get(sha256)) if sha256 else playbook)
 
 
 async def _stored(name: str, sha256: str, run: Run, services: Services) -> Any:

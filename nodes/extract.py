@@ -5,32 +5,25 @@ After the last batch come the documents that were put off: the slow lane, as man
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
 
+from nodes.batches import close, work_of
 from nodes.domain.batching import batch_range
-from nodes.domain.documents import SourceDocument
 from nodes.domain.entering import Entered
 from nodes.domain.errors import LimitReached
 from nodes.domain.format import count, duration
-from nodes.domain.playbook import Playbook
-from nodes.domain.run import ArtifactRef, DocumentResult, Run
+from nodes.domain.run import Run
 from nodes.entry import enter
-from nodes.extract_document import Work, extract_document
+from nodes.extract_document import extract_document
 from nodes.ports import Services
 from state import RunContext, RunState
 
 LEAST_AHEAD = 4
 """Documents that are read while models answer: as many as are in flight, but this many in any case."""
-
-KEPT = 4
-_frozen: dict[tuple[str, str], tuple[Playbook, list[SourceDocument], Counter[str]]] = {}
-"""Parsed once for all batches of a run; named by content, so it cannot be stale."""
 
 
 async def extract(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
@@ -64,7 +57,7 @@ class _Step:
         slow: bool = False,
     ) -> list[int]:
         """Do these documents; returns those for which the batch waits no longer. Raises LimitReached."""
-        work = await _work(self.services, self.run, slow)
+        work = await work_of(self.services, self.run, slow)
 
         def on_done(ordinal: int) -> None:
             event = {"event": "document", "ordinal": ordinal, "document": work.inputs[ordinal].document}
@@ -99,7 +92,7 @@ async def _batch(step: _Step, given: Entered) -> dict[str, Any]:
     if any(row.state == "pending" for row in rows):
         return {"headline": f"extract: batch {index + 1} of {total} was left at a drain"}
     in_time = [row for row in rows if not row.slow]
-    await _close(services, run, f"findings_batch_{index + 1}", index, rows)
+    await close(services, run, f"findings_batch_{index + 1}", index, rows)
     failed, put_off = sum(row.state == "failed" for row in in_time), len(rows) - len(in_time)
     event = {"event": "batch", "index": index + 1, "total": total, "failed": failed, "deferred": put_off}
     step.runtime.stream_writer(event)
@@ -124,7 +117,7 @@ async def _slow_lane(step: _Step, given: Entered) -> dict[str, Any]:
     rows = [row for ordinal in mine for row in await services.ledger.documents(run.run_id, ordinal, ordinal + 1)]
     if any(row.state in ("pending", "deferred") for row in rows):
         return {"headline": "extract: the slow lane was left at a drain"}
-    await _close(services, run, f"findings_slow_{index + 1}", index, rows, slow=True)
+    await close(services, run, f"findings_slow_{index + 1}", index, rows, slow=True)
     done, failed = sum(row.state == "done" for row in rows), sum(row.state == "failed" for row in rows)
     event = {"event": "slow_lane", "index": index + 1, "total": -(-len(slow) // size), "done": done, "failed": failed}
     step.runtime.stream_writer(event)
@@ -138,45 +131,3 @@ async def _slow_lane(step: _Step, given: Entered) -> dict[str, Any]:
 
 async def _listed(ordinals: Sequence[int]) -> Sequence[int]:
     return ordinals
-
-
-async def _work(services: Services, run: Run, slow: bool) -> Work:
-    """Playbook and document list as they were frozen, never as they are today."""
-    key = (run.artifacts["playbook"], run.artifacts["inputs"])
-    if key not in _frozen:
-        playbook = Playbook.model_validate_json(await services.artifacts.get(key[0]))
-        listed = json.loads(await services.artifacts.get(key[1]))
-        if len(_frozen) >= KEPT:
-            _frozen.clear()
-        inputs = [SourceDocument.from_json(document) for document in listed]
-        _frozen[key] = playbook, inputs, Counter(document.container for document in inputs if document.container)
-    playbook, inputs, carried = _frozen[key]
-    return Work(run, playbook, inputs, carried, slow)
-
-
-async def _close(
-    services: Services, run: Run, name: str, index: int, rows: Sequence[DocumentResult], *, slow: bool = False
-) -> None:
-    """Store the findings of these documents as one immutable object; doing it again stores the same bytes.
-
-    A batch names those that were put off without what has become of them since: that belongs to the slow lane.
-    """
-    documents = []
-    for row in rows:
-        left_out = row.slow and not slow
-        findings = json.loads(await services.artifacts.get(row.findings_ref)) if row.findings_ref else []
-        documents.append(
-            {
-                "document": row.document,
-                "sha256": row.sha256,
-                "state": "deferred" if left_out else row.state,
-                "reason": "" if left_out else row.reason,
-                "text": "" if left_out else row.text_ref,
-                "findings": [] if left_out else findings,
-            }
-        )
-    stored = json.dumps({"batch": index + 1, "documents": documents}, ensure_ascii=True).encode()
-    sha256 = await services.artifacts.put(stored)
-    await services.ledger.keep_artifact(
-        run.run_id, ArtifactRef(name, sha256, len(stored), services.artifacts.uri(sha256))
-    )

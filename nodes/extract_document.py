@@ -8,20 +8,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from nodes.domain.clauses import Candidate, Finding, finding_id
+from nodes.domain.agreement import compared
+from nodes.domain.clauses import Candidate, Finding
 from nodes.domain.documents import DocumentText, SourceDocument, keys_for
-from nodes.domain.errors import AnswerInvalid, DocumentError, Transient, Unreadable
+from nodes.domain.errors import AnswerInvalid, ArtifactMissing, DocumentError, Transient, Unreadable
 from nodes.domain.evidence import Locator
 from nodes.domain.extraction import read_answer
+from nodes.domain.fact_kinds import facts_version
+from nodes.domain.facts import Fact
 from nodes.domain.file_names import misnamed, unopened
 from nodes.domain.format import duration
 from nodes.domain.hostile import addressed, hidden_findings
+from nodes.domain.looked_for import known_locally
 from nodes.domain.passages import Passage, halve, reading_list
+from nodes.domain.placing import located, located_facts
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import DocumentResult, Run, chain
 from nodes.domain.sentences import heading_at
 from nodes.ports import Answer, Patience, Question, Services
-from nodes.prompts.questions import model_question
+from nodes.prompts.questions import ANSWER_TOKENS, model_question
+from nodes.summarize_decision import summarized
 
 SLOW_FACTOR = 3.0
 """How many times the usual limits a document of the slow lane may take."""
@@ -60,15 +66,19 @@ class _Seen:
     """What a model should read beside the candidates: see `likely_ones`."""
 
 
-async def extract_document(services: Services, work: Work, ordinal: int) -> None:
+async def extract_document(services: Services, work: Work, ordinal: int, *, again: bool = False) -> None:
     """Do one open document and write its row; in the slow lane, one that was done meanwhile is left alone.
+
+    `again`: do it whatever its row says, for it lost what was stored of it.
 
     What is wrong with the document itself ends in its row; what only took too long, or failed in passing, puts it off
     the first time. Raises what concerns the whole run: LimitReached, EndpointRefused, LeaseLost, DatabaseUnreachable.
     """
     run = work.run
-    if work.slow and (await services.ledger.documents(run.run_id, ordinal, ordinal + 1))[0].state != "deferred":
-        return
+    if work.slow and not again:
+        (row,) = await services.ledger.documents(run.run_id, ordinal, ordinal + 1)
+        if row.state != "deferred":
+            return
     one = _Document(services, work, ordinal)
     try:
         async with asyncio.timeout_at((one.patience.until or 0) + SPARE_SECONDS):
@@ -120,14 +130,14 @@ class _Document:
         services, run, source = self.services, self.run, self.source
         if source.skipped:
             return self.result(state="skipped", reason=source.skipped)
-        reading = await self._ask(read_question(services, run, source))
+        reading, raw = await self._read()
         self.pages = tuple((number, state, reason) for number, state, reason in reading.value["pages"])
-        raw = await services.artifacts.get(reading.value["text_ref"])
         text = await _off_the_loop(len(raw), _parse, raw)
         rules = await self._ask(rules_question(services, self.work.playbook, source, reading.value["text_ref"]))
         text = replace(text, instructions=tuple((start, end) for start, end in rules.value.get("instructions", ())))
         seen = _seen_by_rules(rules.value)
-        if run.engine == "openai":
+        decisions = self.work.playbook.kind == "decisions"
+        if run.engine == "openai" and not decisions:
             seen = await self._seen_by_models(text, seen)
         candidates = [*seen.candidates, *addressed(text)]
         findings = await _off_the_loop(len(raw), located, text, source, candidates, seen.supplier)
@@ -135,12 +145,16 @@ class _Document:
         known = [(start, heading) for start, heading in rules.value.get("headings", ())]
         findings = [one.with_(section=heading_at(known, one.spans[0][0])) if one.spans else one for one in findings]
         findings += hidden_findings(text, source, seen.supplier)
-        stored = json.dumps([finding.to_json() for finding in findings], ensure_ascii=True).encode()
+        facts = await _off_the_loop(len(raw), located_facts, text, rules.value.get("facts", ()))
+        if run.engine == "openai" and decisions:
+            written, notes, self.model = await summarized(services, run, source, text, facts, self._ask)
+            facts, seen = [*facts, *written], replace(seen, warnings=notes)
         return self.result(
             state="done",
             supplier=seen.supplier,
             language=text.language,
-            findings_ref=await services.artifacts.put(stored),
+            findings_ref=await services.artifacts.put(_stored(findings)),
+            facts_ref=await services.artifacts.put(_stored(facts)),
             text_ref=reading.value["text_ref"],
             findings=len(findings),
             warnings=(*self._about(reading.value), *text.warnings, *seen.warnings),
@@ -151,6 +165,17 @@ class _Document:
         carried = self.work.carried.get(self.source.document, 0)
         names = [attachment["name"] for attachment in reading.get("attachments", ())]
         yield from filter(None, (misnamed(self.source.document, reading.get("kind", "")), unopened(names, carried)))
+
+    async def _read(self) -> tuple[Answer, bytes]:
+        """What the reader said and the text that it stored; where that was lost, the document is read again."""
+        question = read_question(self.services, self.run, self.source)
+        reading = await self._ask(question)
+        try:
+            return reading, await self.services.artifacts.get(reading.value["text_ref"])
+        except ArtifactMissing:
+            await self.services.calls.forget(self.run, reading)
+        reading = await self._ask(question)
+        return reading, await self.services.artifacts.get(reading.value["text_ref"])
 
     async def _ask(self, question: Question) -> Answer:
         return await self.services.calls.ask(self.run, replace(question, patience=self.patience))
@@ -182,18 +207,24 @@ class _Document:
                 asked.append((answer, frozenset(candidate.quote for candidate in found)))
                 if named and not supplier and Locator(text).locate(named.quote or named.name).alignment != "not_found":
                     supplier = named.name
+        judged = known_locally(text.language) | {rule.type for rule in self.work.playbook.rules}
+        candidates = compared(candidates, rules.candidates, judged)
         return _Seen(candidates, supplier or rules.supplier, warnings, asked)
 
     async def _answers(
-        self, model: str, text: DocumentText, chunk: Sequence[Passage]
+        self, model: str, text: DocumentText, chunk: Sequence[Passage], room: int = ANSWER_TOKENS
     ) -> list[tuple[Answer, Sequence[Passage]]]:
-        """The answers about a chunk; where an answer is cut, the halves are asked about instead."""
-        question = model_question(text, chunk, self.work.playbook.clauses, model=model, document=self.source.document)
+        """The answers about a chunk; where one is cut, the halves are asked about, or the whole with twice the room."""
+        clauses, document = self.work.playbook.clauses, self.source.document
+        question = model_question(text, chunk, clauses, model=model, document=document, max_tokens=room)
         try:
             async with self.services.pool.slot():
                 return [(await self._ask(question), chunk)]
         except AnswerInvalid as error:
             halves = halve(text, chunk) if error.cut else []
+            # A prompt that is too long was not answered, and so used nothing: more room would not help it.
+            if error.cut and error.usage and not halves and room == ANSWER_TOKENS:
+                return await self._answers(model, text, chunk, 2 * ANSWER_TOKENS)
             if not halves:
                 raise
             answers: list[tuple[Answer, Sequence[Passage]]] = []
@@ -219,7 +250,13 @@ def rules_question(services: Services, playbook: Playbook, source: SourceDocumen
     return Question(
         tool="clause_rules",
         step="extract",
-        key={"text_ref": text_ref, "rules": services.rules_sha256, "types": list(playbook.types)},
+        key={
+            "text_ref": text_ref,
+            "rules": services.rules_sha256,
+            "types": list(playbook.types),
+            "facts": facts_version(playbook),
+            **({"own": playbook.own_rules} if playbook.rules else {}),
+        },
         document=source.document,
         document_sha256=source.sha256,
     )
@@ -229,54 +266,6 @@ def _seen_by_rules(value: Mapping[str, Any]) -> _Seen:
     supplier = value.get("supplier") or {}
     candidates = [Candidate(**candidate) for candidate in value["candidates"]]
     return _Seen(candidates, supplier.get("name", ""), passages=value.get("passages", ()))
-
-
-def located(
-    text: DocumentText, source: SourceDocument, candidates: Sequence[Candidate], supplier: str
-) -> list[Finding]:
-    """Candidates as findings with their place, one for each clause type and place, in order of the text."""
-    locator = Locator(text)
-    found: dict[str, Finding] = {}
-    for candidate in candidates:
-        place = locator.locate(candidate.quote, candidate.start)
-        own_words = " … ".join(text.text[start:end] for start, end in place.spans) or candidate.quote
-        finding = Finding(
-            finding_id=finding_id(source.sha256, candidate.clause_type, place, candidate.quote),
-            document=source.document,
-            document_sha256=source.sha256,
-            supplier=supplier,
-            clause_type=candidate.clause_type,
-            quote=own_words,
-            page=place.page,
-            page_end=place.page_end,
-            boxes=place.boxes,
-            spans=place.spans,
-            alignment=place.alignment,
-            confidence=round(candidate.confidence, 4),
-            source=candidate.source,
-        )
-        twin = _twin(found.values(), finding)
-        if twin is None:
-            found[finding.finding_id] = finding
-        elif finding.confidence > twin.confidence:
-            del found[twin.finding_id]
-            found[finding.finding_id] = finding
-    return sorted(found.values(), key=lambda finding: (finding.spans or ((1 << 60, 0),), finding.clause_type))
-
-
-def _twin(found: Any, finding: Finding) -> Finding | None:
-    """A finding of the same type of which one lies within the other: the same clause, seen twice."""
-    for other in found:
-        if other.clause_type == finding.clause_type and (
-            other.finding_id == finding.finding_id
-            or (other.spans and finding.spans and _within(other.spans[0], finding.spans[0]))
-        ):
-            return other  # type: ignore[no-any-return]
-    return None
-
-
-def _within(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return (one[0] <= other[0] and other[1] <= one[1]) or (other[0] <= one[0] and one[1] <= other[1])
 
 
 async def _reject_unlocated(services: Services, run: Run, seen: _Seen, findings: Sequence[Finding]) -> None:
@@ -290,6 +279,11 @@ async def _reject_unlocated(services: Services, run: Run, seen: _Seen, findings:
 async def _off_the_loop(size: int, work: Callable[..., T], *given: Any) -> T:
     """In a thread where the document is large; a small one takes longer to hand over than to do."""
     return work(*given) if size < SMALL_BYTES else await asyncio.to_thread(work, *given)
+
+
+def _stored(records: Sequence[Finding] | Sequence[Fact]) -> bytes:
+    # Sorted, so that an answer that comes out of the ledger gives the same bytes as one that was asked for now.
+    return json.dumps([record.to_json() for record in records], ensure_ascii=True, sort_keys=True).encode()
 
 
 def _parse(raw: bytes) -> DocumentText:

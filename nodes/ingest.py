@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
 from typing import Any
@@ -14,7 +15,9 @@ from nodes.domain.errors import KnownThread
 from nodes.domain.format import count
 from nodes.domain.options import ENGINES, OptionError, apply
 from nodes.domain.run import WORKFLOW_VERSION, ArtifactRef, Run, Settings
+from nodes.forked import forked
 from nodes.ports import Services
+from nodes.prompts.versions import versions_now
 from state import RunContext, RunState
 
 
@@ -25,6 +28,12 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
     """
     given = entered(state, INPUT)
     options = dict(given.options)
+    thread_id = runtime.execution_info.thread_id if runtime.execution_info else None
+    if parent := str(options.pop("fork", None) or ""):
+        return await _begun(
+            await forked(parent, given.playbook or "due-diligence", options, thread_id or str(uuid.uuid4()), services),
+            services,
+        )
     name, job = str(options.pop("name", None) or ""), str(options.pop("job", None) or "")
     context = runtime.context.model_dump(exclude_none=True) if runtime.context else {}
     engine = given.engine or "local"
@@ -41,7 +50,6 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
         "playbook": await services.artifacts.put(playbook_bytes),
         "inputs": await services.artifacts.put(inputs_bytes),
     }
-    thread_id = runtime.execution_info.thread_id if runtime.execution_info else None
     wanted = Run(
         run_id=str(uuid.uuid4()),
         thread_id=thread_id or str(uuid.uuid4()),
@@ -54,6 +62,7 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
         workflow_version=WORKFLOW_VERSION,
         settings=settings,
         artifacts=refs,
+        versions=await asyncio.to_thread(versions_now, services, playbook),
         documents_total=len(documents),
         source=source,
         started_at=services.clock.now(),
@@ -61,13 +70,19 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
     run = await services.ledger.open_run(wanted, documents)
     if run.run_id != wanted.run_id and (run.source, run.artifacts) != (wanted.source, wanted.artifacts):
         raise KnownThread(f"Thread {run.thread_id} holds a run of {run.source} already: start another thread.")
-    for label, data in (("playbook", playbook_bytes), ("inputs", inputs_bytes)):
-        sha256 = run.artifacts[label]
-        ref = ArtifactRef(label, sha256, len(data), services.artifacts.uri(sha256))
+    return await _begun(run, services)
+
+
+async def _begun(run: Run, services: Services) -> dict[str, Any]:
+    """Name the frozen inputs; the state of a run whose first batch comes next."""
+    for label, sha256 in run.artifacts.items():
+        size = await services.artifacts.size(sha256)
+        ref = ArtifactRef(label, sha256, size or 0, services.artifacts.uri(sha256))
         await services.ledger.keep_artifact(run.run_id, ref)
     total = batch_total(run.documents_total, run.settings.batch_size)
     return {
         "run_id": run.run_id,
+        "workflow_version": WORKFLOW_VERSION,
         "documents_total": run.documents_total,
         "batch_size": run.settings.batch_size,
         "batch_index": 0,

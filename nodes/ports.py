@@ -51,6 +51,9 @@ class Artifacts(Protocol):
     async def size(self, sha256: str) -> int | None:
         """Bytes, or None when absent."""
 
+    async def lacking(self, wanted: Mapping[str, int]) -> list[str]:
+        """Of objects with their sizes, those that are absent or of another size; reads no object."""
+
     def uri(self, sha256: str) -> str:
         """Where a person finds it."""
 
@@ -155,6 +158,9 @@ class Calls(Protocol):
     async def reject(self, run: Run, answer: Answer, reason: str) -> None:
         """Keep this answer out of the reuse by other runs: its quotes were not in the document."""
 
+    async def forget(self, run: Run, answer: Answer) -> None:
+        """Ask anew next time: what this answer refers to is not stored any more."""
+
 
 class Ledger(Protocol):
     """What was done to the world and what is done per document."""
@@ -162,11 +168,20 @@ class Ledger(Protocol):
     async def open_run(self, run: Run, documents: Sequence[SourceDocument]) -> Run:
         """Freeze a run and its document list; the first freeze of a thread wins and is returned."""
 
+    async def fork_run(self, run: Run, parent_run_id: str) -> Run | None:
+        """Freeze a run with the documents and pages of another, as they stand there, none of them slow, in one commit.
+
+        The first freeze of a thread wins and is returned; None when a document of the other is not at its end.
+        """
+
     async def run(self, run_id: str) -> Run:
         """Raises UnknownThread."""
 
     async def change_settings(self, run_id: str, settings: Settings) -> None:
         """Replace the settings; history is in the resumes table."""
+
+    async def change_versions(self, run_id: str, workflow_version: int, versions: Mapping[str, str]) -> None:
+        """Replace what a run is made with, once a person has agreed; history is in the resumes table."""
 
     async def documents(self, run_id: str, start: int, stop: int) -> list[DocumentResult]:
         """Rows of the frozen list with start <= ordinal < stop, in order."""
@@ -179,6 +194,9 @@ class Ledger(Protocol):
 
     async def put_off(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
         """Leave documents of which nothing has become yet to the slow lane."""
+
+    async def retry_failed(self, run_id: str) -> int:
+        """Leave the documents that failed to the slow lane; returns how many."""
 
     async def finish_document(self, run_id: str, result: DocumentResult) -> None:
         """Write what became of a document, with its pages, in one transaction; repeating it changes nothing.
@@ -207,6 +225,9 @@ class Ledger(Protocol):
     async def settle_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
         """Write that an effect is done."""
 
+    async def fail_effect(self, run_id: str, key: str, error: str) -> None:
+        """Write why an effect that is intended is not done; it stays to be done, and one that is done stays done."""
+
     async def spent(self, run_id: str) -> Spend:
         """What its calls have cost so far."""
 
@@ -216,8 +237,26 @@ class Ledger(Protocol):
 class Releases(Protocol):
     """Where finished notes are put for people."""
 
+    async def find(self, run: Run, name: str, sha256: str) -> str | None:
+        """Where a file of that name with exactly these bytes stands; None when it does not."""
+
     async def put(self, run: Run, name: str, data: bytes) -> str:
         """Put a file and return where it is; putting the same again changes nothing."""
+
+
+class Webhook(Protocol):
+    """Another system that wants to hear of finished runs."""
+
+    @property
+    def where(self) -> str:
+        """Its host, without what may be secret in the address."""
+
+    async def send(self, key: str, event: Mapping[str, Any], stop: Callable[[], bool]) -> Mapping[str, Any]:
+        """Hand over an event until it is taken; returns what the other side said: status.
+
+        The receiver tells by `key` that it has the event already. `stop` says that no further attempt may begin.
+        Raises Undelivered when it was not taken after bounded attempts, or cannot be.
+        """
 
 
 class Pool(Protocol):
@@ -282,6 +321,8 @@ class Services:
     """Changes whenever the same bytes would give another text."""
     models: Mapping[str, str] = field(default_factory=dict)
     """Model of each step where a run names none."""
+    webhook: Webhook | None = None
+    """Who is told of finished runs; None: nobody."""
     passwords: Mapping[str, str] = field(default_factory=dict)
     """By document path or "*"; never stored."""
     chunk_chars: int = 12_000

@@ -34,6 +34,6 @@ async def record_review(state: RunState, runtime: Runtime[RunContext], *, servic
         "reply": None,
         "reply_error": "",
         "to_review": left,
-        "rescore": bool(left) or changes_scores(here, earlier),
+        "rescore": bool(left) or changes_scores(here, earlier, packet.get("several")),
         "headline": f"record_review: {count(len(here), 'decision')}, {left} left",
     }

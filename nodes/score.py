@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from langgraph.runtime import Runtime
 
+from nodes.batches import closed
+from nodes.domain.absence import missing_clauses
+from nodes.domain.accounting import all_found, all_settled
 from nodes.domain.batching import batch_range
 from nodes.domain.clauses import RISKS, Finding
 from nodes.domain.entering import Entered, batch_closed, slow_lane_closed
 from nodes.domain.errors import SourceError
 from nodes.domain.format import count
 from nodes.domain.playbook import Playbook
-from nodes.domain.review import latest, packet, sha256_of, to_bytes
-from nodes.domain.risk import Scored
+from nodes.domain.review import Decision, latest, packet, sha256_of, to_bytes
+from nodes.domain.risk import Scored, reviewers_needed
 from nodes.domain.risk import score as scored_by
 from nodes.domain.run import ArtifactRef, DocumentResult, Run
-from nodes.entry import enter
+from nodes.entry import enter, what_was_looked_for
 from nodes.ports import Services
+from nodes.related import related
 from state import RunContext, RunState
 
 _RATED = ("documents", "suppliers")
@@ -30,19 +34,22 @@ _RATED = ("documents", "suppliers")
 async def score(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Same findings and decisions, same scores; no model is asked.
 
-    Raises StateEdited when the stored batches do not cover every document of the run.
+    Raises StateEdited when the stored batches do not cover every document of the run, Unaccounted when sums differ.
     """
     given, run = await enter(state, runtime, services)
     playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
+    looked_for = await what_was_looked_for(services, run, playbook)
     decisions = await services.ledger.decisions(run.run_id)
-    decided = latest(decisions)
-    findings = [
-        finding.with_(decision=_shown(decided[finding.finding_id])) if finding.finding_id in decided else finding
-        for finding in await _stored(services, run, given)
-    ]
+    stored = await _stored(services, run, given)
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
     _require_one(run, documents)
-    scored = scored_by(findings, documents, playbook)
+    all_settled(run, documents)
+    all_found(run, documents, len(stored))
+    seen = await related(services, run, playbook, documents, stored)
+    findings = _decided(seen.findings, decisions, playbook)
+    absent = missing_clauses(findings, seen.documents, playbook, looked_for, seen.parts)
+    findings += _decided(absent, decisions, playbook)
+    scored = scored_by(findings, seen.documents, playbook, looked_for, seen.parts)
     round_number = given.review_round + 1
     findings_ref = await _keep(services, run, "findings", _bytes(scored))
     frozen = packet(run.run_id, playbook, round_number, scored.findings, decisions)
@@ -64,6 +71,16 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
     return changes
 
 
+def _decided(findings: Iterable[Finding], decisions: Sequence[Decision], playbook: Playbook) -> list[Finding]:
+    """Findings with the decisions that hold; where the playbook asks for several people, one alone does not."""
+    findings = list(findings)
+    needed = {one.finding_id: reviewers_needed(one, playbook) for one in findings}
+    decided = latest(decisions, {finding_id: people for finding_id, people in needed.items() if people > 1})
+    return [
+        one.with_(decision=_shown(decided[one.finding_id])) if one.finding_id in decided else one for one in findings
+    ]
+
+
 def _require_one(run: Run, documents: Sequence[DocumentResult]) -> None:
     """A note about nothing would look like a note without risks."""
     if not any(document.state == "done" for document in documents):
@@ -77,22 +94,20 @@ async def _stored(services: Services, run: Run, given: Entered) -> list[Finding]
     findings: list[Finding] = []
     put_off: set[str] = set()
     for index in range(given.batch_total):
-        documents = await _documents(services, refs.get(f"findings_batch_{index + 1}"))
-        wanted = len(batch_range(index, given.batch_size, run.documents_total))
-        batch_closed(given, index, whole=len(documents) == wanted)
+        name, batch = f"findings_batch_{index + 1}", batch_range(index, given.batch_size, run.documents_total)
+        documents = await closed(services, run, name, refs.get(name), index, batch, slow=False)
+        batch_closed(given, index, whole=len(documents) == len(batch))
         put_off |= {each["document"] for each in documents if each["state"] == "deferred"}
         findings += _findings(documents)
     tried: set[str] = set()
+    slow = await services.ledger.slow_documents(run.run_id) if given.slow_index else []
     for index in range(given.slow_index):
-        documents = await _documents(services, refs.get(f"findings_slow_{index + 1}"))
+        name, mine = f"findings_slow_{index + 1}", slow[index * given.batch_size : (index + 1) * given.batch_size]
+        documents = await closed(services, run, name, refs.get(name), index, mine, slow=True)
         tried |= {each["document"] for each in documents}
         findings += _findings(documents)
     slow_lane_closed(given, put_off, tried)
     return findings
-
-
-async def _documents(services: Services, sha256: str | None) -> list[dict[str, Any]]:
-    return json.loads(await services.artifacts.get(sha256))["documents"] if sha256 else []
 
 
 def _findings(documents: Sequence[dict[str, Any]]) -> list[Finding]:

@@ -15,7 +15,6 @@ from langgraph.runtime import Runtime
 from nodes.batches import facts_of
 from nodes.domain.accounting import all_settled
 from nodes.domain.clauses import Finding
-from nodes.domain.decision_note import write_decision_note
 from nodes.domain.errors import DocumentError, LimitReached, Transient
 from nodes.domain.extraction import NoteAnswer
 from nodes.domain.facts import Fact
@@ -85,6 +84,8 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
 
 def _note(parts: NoteInput, facts: Mapping[str, Sequence[Fact]], known: Families | None) -> tuple[Note, str]:
     """`facts` by document; `known` are the families of contracts, None where the documents are court decisions."""
+    from nodes.domain.decision_note import write_decision_note  # only a run at its end, of this kind, needs it
+
     note = write_decision_note(parts, facts) if known is None else write_contract_note(parts, facts, known)
     note = with_dropped(note)
     return note, to_markdown(note)

@@ -77,6 +77,22 @@ def database(server: str) -> str:
     return create(server, "TEMPLATE reprise_template")
 
 
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[Any]:
+    """An outage_server.Server, which tests may stop and kill as they like."""
+    from outage_server import Server
+
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def outage_url(own_server: Any) -> str:
+    """Address of a new migrated database on it."""
+    return str(own_server.fresh())
+
+
 @pytest.fixture
 def home() -> Iterator[Path]:
     """A home for artifacts and notes."""

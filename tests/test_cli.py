@@ -21,8 +21,8 @@ from world import ROOT, begin, run
 from graph.adapters import embedded_postgres
 
 RUN_KEYS = (
-    "thread_id name run_id job_id matter workflow_version playbook engine status step next_action started_at "
-    "updated_at documents pages batch findings cost resumes review artifacts error"
+    "thread_id name run_id job_id matter parent_thread_id workflow_version playbook engine status step next_action "
+    "started_at updated_at documents pages batch findings cost resumes review artifacts error"
 )
 FINDING_KEYS = (
     "finding_id document document_sha256 supplier clause_type quote page boxes alignment risk score reasons "
@@ -93,7 +93,7 @@ def test_a_finding_is_one_object_a_line_with_its_quote_and_page(here: Call, wait
     for one in found:
         assert set(FINDING_KEYS.split()) <= set(one)
         assert one["needs_review"] and one["decision"] is None
-        assert one["page"] == 1 and one["quote"]
+        assert (one["page"] == 1 and one["quote"]) or (one["about"], one["page"]) == ("cap_on_liability", None)
         assert one["document"].startswith("contract ")
 
 

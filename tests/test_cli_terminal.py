@@ -52,9 +52,9 @@ def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_o
         read_until(keyboard, "Who signs")
         os.write(keyboard, b"C. Noir\n")
         screen = read_until(keyboard, "? keys")
-        assert "1 of 2" in screen and "contract 0.pdf, page 1" in screen
+        assert "1 of 3" in screen and "contract 0.pdf, page 1" in screen
         os.write(keyboard, b"a")
-        read_until(keyboard, "2 of 2")
+        read_until(keyboard, "2 of 3")
         made = [
             json.loads(line) for line in run_here(["decisions", "by hand", "--json"], env, capsys).stdout.splitlines()
         ]
@@ -62,6 +62,10 @@ def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_o
         os.write(keyboard, b"x")
         read_until(keyboard, "Why is it wrong")
         os.write(keyboard, b"not ours\n")
+        screen = read_until(keyboard, "3 of 3")
+        assert "Missing clause: Cap on liability" in screen
+        assert "no clause of type “Cap on liability” was found" in read_until(keyboard, "? keys")
+        os.write(keyboard, b"a")
         read_until(keyboard, "Go on with the run now")
         os.write(keyboard, b"\n")
         read_until(keyboard, "Next: python run.py report")
@@ -71,7 +75,7 @@ def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_o
         process.wait()
         os.close(keyboard)
     view = json.loads(run_here(["status", "by hand", "--json"], env, capsys).stdout)
-    assert (view["status"], view["review"]["decisions"], view["resumes"]) == ("completed", 2, 1)
+    assert (view["status"], view["review"]["decisions"], view["resumes"]) == ("completed", 3, 1)
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -221,7 +220,8 @@ def test_a_document_without_pages_still_locates() -> None:
     assert (found.alignment, found.page, found.boxes) == ("exact", None, ())
 
 
-def test_a_hundred_quotes_in_a_long_contract_take_less_than_two_seconds() -> None:
+def test_a_hundred_quotes_in_a_long_contract_are_each_told_for_what_they_are() -> None:
+    """How long it takes is measured by tests/benchmarks/evidence.py: a clock says nothing on a machine that is busy."""
     paragraphs = [
         f"{n}.1 The party of item {n} shall pay {n * 17} euros to the other within {n} days." for n in range(6000)
     ]
@@ -231,10 +231,8 @@ def test_a_hundred_quotes_in_a_long_contract_take_less_than_two_seconds() -> Non
     quotes += [paragraphs[n * 59].upper() for n in range(25)]
     quotes += [paragraphs[n * 59].replace("party", "partie") for n in range(25)]
     quotes += [paragraphs[n * 59] + " and renounces whatever else was promised before" for n in range(25)]
-    began = time.perf_counter()
     locator = Locator(text)
     found = [locator.locate(quote).alignment for quote in quotes]
-    assert time.perf_counter() - began < 2
     assert found[:50] == ["exact"] * 25 + ["normalized"] * 25
     assert found[75:] == ["not_found"] * 25
 

@@ -224,10 +224,10 @@ async def test_a_tool_that_is_not_set_up_is_named(calls: JournalledCalls) -> Non
 
 async def test_a_cancel_that_comes_after_an_outcome_was_written_does_not_undo_it(journal: Journal) -> None:
     run = a_run()
-    owned = await journal.claim(run, question(1), "k", Decimal(2))
+    owned = await journal.claim(run, question(1), "k", Decimal(2), uuid.uuid4())
     assert isinstance(owned, Claimed)
     await journal.complete(run, "k", owned.call_id, {"ok": 1}, (Usage(1, 0, 0), Decimal(1), "reported"))
     await journal.fail(owned.call_id, "abandoned", "cancelled", "late", (None, Decimal(2), "estimated"))
     await journal.unclaim(run, "k")
     assert await journal.spent(run.run_id) == 1
-    assert isinstance(await journal.claim(run, question(1), "k", Decimal(2)), Stored)
+    assert isinstance(await journal.claim(run, question(1), "k", Decimal(2), uuid.uuid4()), Stored)

@@ -109,6 +109,30 @@ async def test_an_effect_is_intended_once_and_settled_once(ledger: Ledger) -> No
     assert await ledger.intend(run.run_id, "object_put", "k", {"n": 1}) == "done"
 
 
+async def test_an_effect_that_went_wrong_stays_to_be_done_and_one_that_is_done_stays_done(ledger: Ledger) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    await ledger.fail_effect(run.run_id, "k", "nobody intends it")
+    await ledger.intend(run.run_id, "webhook", "k", {})
+    await ledger.fail_effect(run.run_id, "k", "refused")
+    assert await ledger.intend(run.run_id, "webhook", "k", {}) == "pending"
+    await ledger.settle_effect(run.run_id, "k", {"status": 200})
+    await ledger.fail_effect(run.run_id, "k", "too late")
+    assert await ledger.intend(run.run_id, "webhook", "k", {}) == "done"
+
+
+async def test_failed_documents_and_no_others_are_left_to_the_slow_lane(ledger: Ledger) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    for ordinal, state in enumerate(("done", "failed", "skipped", "failed")):
+        row = DocumentResult(ordinal, f"{ordinal}.pdf", f"{ordinal:064x}", state, reason="unreadable")  # type: ignore[arg-type]
+        await ledger.finish_document(run.run_id, row)
+    assert await ledger.retry_failed(run.run_id) == 2
+    assert await ledger.slow_documents(run.run_id) == [1, 3]
+    rows = await ledger.documents(run.run_id, 0, 5)
+    assert [row.state for row in rows] == ["done", "deferred", "skipped", "deferred", "pending"]
+    assert rows[1].reason == "To be tried again: unreadable"
+    assert await ledger.retry_failed(run.run_id) == 0
+
+
 async def test_settings_can_be_changed_and_are_money_exact(ledger: Ledger) -> None:
     run = await ledger.open_run(a_run(), DOCUMENTS)
     await ledger.change_settings(run.run_id, replace(run.settings, budget_usd=Decimal("2.10")))
@@ -118,3 +142,11 @@ async def test_settings_can_be_changed_and_are_money_exact(ledger: Ledger) -> No
 async def test_an_unknown_run_is_named(ledger: Ledger) -> None:
     with pytest.raises(UnknownThread, match="nowhere"):
         await ledger.run("nowhere")
+
+
+async def test_facts_are_a_reference_of_the_document_beside_its_findings(ledger: Ledger) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    assert (await ledger.documents(run.run_id, 0, 1))[0].facts_ref == ""
+    await ledger.finish_document(run.run_id, done(0, findings_ref="a" * 64, facts_ref="b" * 64))
+    (row,) = await ledger.documents(run.run_id, 0, 1)
+    assert (row.findings_ref, row.facts_ref) == ("a" * 64, "b" * 64)

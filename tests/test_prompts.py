@@ -30,7 +30,11 @@ def test_every_prompt_has_a_version_and_says_that_documents_are_data(name: str) 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_examples_in_a_prompt_satisfy_its_schema(name: str) -> None:
-    schema = {"extract_clauses": "ClauseAnswers", "write_note": "NoteAnswer"}[name]
+    schema = {
+        "extract_clauses": "ClauseAnswers",
+        "write_note": "NoteAnswer",
+        "summarize_decision": "DecisionSummary",
+    }[name]
     examples = [json.loads(line) for line in load_prompt(name).text.splitlines() if line.startswith("{")]
     assert len(examples) >= 3
     assert [complaint(schema, example) for example in examples] == [""] * len(examples)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from nodes.domain.clauses import Alignment, Finding
-from nodes.domain.playbook import Playbook, parse_playbook
+from nodes.domain.playbook import Playbook
+from nodes.domain.playbook_reading import parse_playbook
 from nodes.domain.risk import Scored, risk_of, score
 from nodes.domain.run import DocumentResult
 

@@ -16,7 +16,7 @@ from graph.adapters.children import Children, ChildTimeout
 from graph.adapters.clause_rules import ClauseRules, read_clauses
 from nodes.domain.documents import DocumentText, Page
 from nodes.domain.errors import AnswerInvalid
-from nodes.domain.playbook import parse_playbook
+from nodes.domain.playbook_reading import parse_playbook
 from nodes.domain.rules import find, load_rules, rules_sha256
 from nodes.domain.sentences import sentences
 from nodes.ports import Question

@@ -7,7 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from nodes.domain.errors import PlaybookError
-from nodes.domain.playbook import Playbook, parse_playbook
+from nodes.domain.playbook import Playbook
+from nodes.domain.playbook_reading import MOST_BYTES, read_playbook, required
 
 
 class FilePlaybooks:
@@ -23,14 +24,23 @@ def shipped() -> list[str]:
     return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
 
 
-def _load(name: str) -> Playbook:
+def playbook_bytes(name: str) -> tuple[bytes, str]:
+    """The bytes of a playbook, at most one more than a playbook may have, and what its file is called.
+
+    Raises PlaybookError when there is no such file or it cannot be read.
+    """
     if name in shipped():
-        text = resources.files("nodes.playbooks").joinpath(f"{name}.toml").read_text("utf-8")
-        return parse_playbook(text, name)
+        return resources.files("nodes.playbooks").joinpath(f"{name}.toml").read_bytes(), f"{name}.toml"
     path = Path(name).expanduser()
     if not path.is_file():
-        raise PlaybookError(f"There is no playbook {name}: name one of {', '.join(shipped())}, or a TOML file.")
+        raise PlaybookError(f"There is no playbook {name}: name one of {', '.join(shipped())}, or a TOML or YAML file.")
     try:
-        return parse_playbook(path.read_text("utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlaybookError(f"The playbook {path} cannot be read ({error}).") from error
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1), str(path)
+    except OSError as error:
+        raise PlaybookError(f"The playbook {path} cannot be read ({error.strerror}): check the path.") from error
+
+
+def _load(name: str) -> Playbook:
+    data, file = playbook_bytes(name)
+    return required(read_playbook(data, file), name)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import openai
 
+from graph.adapters.retry_after import retry_after
 from nodes.domain.errors import AnswerInvalid, EndpointRefused, RepriseError, Transient
 from nodes.ports import Usage
 
@@ -124,20 +123,6 @@ def _of_connection(error: Exception, at: Endpoint) -> Transient:
     else:
         why = "the connection was refused" if "refused" in said or "attempts failed" in said else "no connection"
     return Transient(f"Nothing answers at {at.host} ({why}): check OPENAI_BASE_URL and resume.", word="connection")
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait from a Retry-After header: milliseconds, seconds or a date; None without a usable one."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        raw = (headers.get(name) or "").strip()
-        if re.fullmatch(r"\d+(?:\.\d+)?", raw):
-            return float(raw) * unit
-        if raw and unit == 1.0:
-            try:
-                return max(parsedate_to_datetime(raw).timestamp() - time.time(), 0.0)
-            except (ValueError, TypeError, OverflowError):
-                return None
-    return None
 
 
 def read_usage(raw: object, prompt_chars: int, answer_chars: int) -> Usage:

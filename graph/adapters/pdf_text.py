@@ -12,11 +12,11 @@ import pypdfium2.raw as raw
 
 from graph.adapters.file_bytes import Refused, bare_page
 from graph.adapters.pdf_notes import flatten, notes_of
-from graph.adapters.pdf_page import Open, read_pages
+from graph.adapters.pdf_page import Open, Page, read_pages
 
 MAX_RECORDS = 100_000
 """A page count above this is a lie or an attack."""
-BATCH = 16
+BATCH = 8
 """Pages that are read together."""
 PASSWORD_NEEDED = 4
 
@@ -107,14 +107,14 @@ def read_batch(pdf: pdfium.PdfDocument, indices: range) -> list[dict[str, Any]]:
 def load_page(pdf: pdfium.PdfDocument, index: int) -> Open | dict[str, Any]:
     """The page with its text, or its row when it has none."""
     try:
-        page = pdf[index]
+        page = Page(pdf, index)
     except pdfium.PdfiumError:
         return bare_page(index + 1, "failed", "the page is damaged and cannot be loaded")
     try:
         notes = notes_of(page)
         if notes and flatten(page):
             page.close()
-            page = pdf[index]
+            page = Page(pdf, index)
         return Open(page, index + 1, notes)
     except pdfium.PdfiumError as error:
         page.close()

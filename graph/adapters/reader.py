@@ -13,8 +13,6 @@ from graph.adapters import tesseract
 from graph.adapters.children import ChildDied, Children, ChildTimeout
 from graph.adapters.document_text import assemble, encoded, told
 from graph.adapters.language import language_of
-from graph.adapters.ocr import ocr_pages
-from graph.adapters.read_file import read_document
 from nodes.domain.errors import Unreadable
 from nodes.ports import Artifacts, Question, ToolAnswer, Usage
 
@@ -209,6 +207,20 @@ class DocumentReader:
         for number in numbers:
             found.update(await self._ocr_chunk(file, [number]))
         return found
+
+
+def read_document(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
+    """See graph.adapters.read_file, which only a child needs, as what follows."""
+    from graph.adapters import read_file
+
+    return read_file.read_document(path, password, options)
+
+
+def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers: list[int]) -> list[dict[str, Any]]:
+    """See graph.adapters.ocr, which only a child needs: to load its libraries takes longer than to begin a run."""
+    from graph.adapters import ocr
+
+    return ocr.ocr_pages(path, password, options, numbers)
 
 
 def _whole(sha256: str, answer: Mapping[str, Any], language: str) -> dict[str, Any]:

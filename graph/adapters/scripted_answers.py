@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from graph.adapters.scripted_summary import summary_answer
+
 # The first clause type of which a keyword occurs in the sentence wins; "a & b" asks for both.
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "uncapped_liability": (
@@ -178,6 +180,8 @@ def answer(asked: Asked) -> Any:
     top = _resolved(schema, schema)
     if "clauses" in (top.get("properties") or {}):
         return _clauses_answer(asked, top, schema)
+    if asked.passages and "sentences" in (top.get("properties") or {}):
+        return _fitted(summary_answer(asked.passages, sentences), top, schema)
     return minimal(schema)
 
 

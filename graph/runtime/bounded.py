@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from graph.runtime.boundaries import boundary
 from nodes.domain.documents import SourceDocument
 from nodes.domain.run import Run
-from nodes.ports import Artifacts, Question, Releases, Sources, Tool, ToolAnswer, Usage
+from nodes.ports import Artifacts, Question, Releases, Sources, Tool, ToolAnswer, Usage, Webhook
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class BoundedArtifacts:
         with boundary("artifact.size"):
             return await self.within.size(sha256)
 
+    async def lacking(self, wanted: Mapping[str, int]) -> list[str]:
+        with boundary("artifact.lacking"):
+            return await self.within.lacking(wanted)
+
     def uri(self, sha256: str) -> str:
         return self.within.uri(sha256)
 
@@ -42,6 +47,25 @@ class BoundedReleases:
     async def put(self, run: Run, name: str, data: bytes) -> str:
         with boundary("release.put"):
             return await self.within.put(run, name, data)
+
+    async def find(self, run: Run, name: str, sha256: str) -> str | None:
+        with boundary("release.find"):
+            return await self.within.find(run, name, sha256)
+
+
+@dataclass(frozen=True)
+class BoundedWebhook:
+    """Satisfies nodes.ports.Webhook."""
+
+    within: Webhook
+
+    @property
+    def where(self) -> str:
+        return self.within.where
+
+    async def send(self, key: str, event: Mapping[str, Any], stop: Callable[[], bool]) -> Mapping[str, Any]:
+        with boundary("webhook.send"):
+            return await self.within.send(key, event, stop)
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,21 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, Protocol
+from uuid import UUID, uuid4
 
 from graph.runtime.budget import Budget, Reservation
+from graph.runtime.pools import draining
 from graph.runtime.pricing import Prices
-from nodes.domain.errors import AnswerInvalid, EndpointRefused, LimitReached, MissingPart, RepriseError, Transient
+from nodes.domain.errors import (
+    AnswerInvalid,
+    DatabaseUnreachable,
+    EndpointRefused,
+    LeaseLost,
+    LimitReached,
+    MissingPart,
+    RepriseError,
+    Transient,
+)
 from nodes.domain.run import Run
 from nodes.ports import Answer, Patience, Question, Tool, ToolAnswer, Usage
 
@@ -48,8 +59,13 @@ class Stored:
 class Journal(Protocol):
     """The answers and calls tables, real or in memory."""
 
-    async def claim(self, run: Run, question: Question, key: str, worst_usd: Decimal | None) -> Claimed | Stored | None:
-        """Own the question, or its stored answer, or None while another owner is asking."""
+    async def claim(
+        self, run: Run, question: Question, key: str, worst_usd: Decimal | None, token: UUID
+    ) -> Claimed | Stored | None:
+        """Own the question, or its stored answer, or None while another owner is asking.
+
+        `token` is the asker's: a claim that was made but not acknowledged is known by it.
+        """
 
     async def attempt(self, run: Run, question: Question, key: str, number: int, worst_usd: Decimal | None) -> int: ...
 
@@ -62,6 +78,8 @@ class Journal(Protocol):
     async def unclaim(self, run: Run, key: str) -> None: ...
 
     async def reject(self, run: Run, key: str, reason: str) -> None: ...
+
+    async def forget(self, run: Run, key: str) -> None: ...
 
     async def reused(self, run: Run, question: Question, key: str, usd: Decimal | None) -> None: ...
 
@@ -91,11 +109,12 @@ class JournalledCalls:
         key = call_key(run, question)
         question = replace(question, call_key=key)
         worst = self._worst(tool, question)
+        token = uuid4()
         pause = 0.02
         while True:
             # Reserved before the claim, so that a call that the budget forbids leaves no trace.
             async with self._budget.reserved(run, worst, self.journal.spent) as reservation:
-                owned = await self._claim(run, question, key, worst)
+                owned = await self._claim(run, question, key, worst, token)
                 if isinstance(owned, Claimed):
                     attempts = _Attempts(self, run, tool, question, key, worst, reservation, owned.call_id)
                     return Answer(key, await attempts.until_usable(), reused=False)
@@ -106,9 +125,11 @@ class JournalledCalls:
             self.require_time(run, question)
             pause = min(1.0, pause * 1.5)
 
-    async def _claim(self, run: Run, question: Question, key: str, worst: Decimal | None) -> Claimed | Stored | None:
+    async def _claim(
+        self, run: Run, question: Question, key: str, worst: Decimal | None, token: UUID
+    ) -> Claimed | Stored | None:
         """As the journal's; a cancel leaves no claim behind, for which the next one to ask would wait for ever."""
-        claiming = asyncio.ensure_future(self.journal.claim(run, question, key, worst))
+        claiming = asyncio.ensure_future(self.journal.claim(run, question, key, worst, token))
         try:
             return await asyncio.shield(claiming)
         except asyncio.CancelledError:
@@ -122,6 +143,10 @@ class JournalledCalls:
     async def reject(self, run: Run, answer: Answer, reason: str) -> None:
         """See `nodes.ports.Calls`."""
         await self.journal.reject(run, answer.call_key, reason)
+
+    async def forget(self, run: Run, answer: Answer) -> None:
+        """See `nodes.ports.Calls`."""
+        await self.journal.forget(run, answer.call_key)
 
     def _worst(self, tool: Tool, question: Question) -> Decimal | None:
         usage = tool.worst_usage(question)
@@ -172,9 +197,10 @@ class _Attempts:
         try:
             answer = await self._asked()
             spent = self.calls.spent(self.tool, self.question, answer.usage)
-            await journal.complete(self.run, self.key, self.call_id, answer.value, spent, answer.waited)
-            self.reservation.settle(spent[1] or Decimal(0))
+            await self._keep(answer, spent)
             return answer.value
+        except (DatabaseUnreachable, LeaseLost):
+            raise  # what became of the attempt is settled by who drives next: it may have been answered and charged
         except asyncio.CancelledError:
             await asyncio.shield(self._abandon())
             raise
@@ -187,6 +213,20 @@ class _Attempts:
             with suppress(RepriseError):
                 await journal.unclaim(self.run, self.key)
             raise
+
+    async def _keep(self, answer: ToolAnswer, spent: Spent) -> None:
+        """Write an answer down, which is paid: also for one who is told to leave while the database is away."""
+        complete = self.calls.journal.complete
+        writing = asyncio.ensure_future(complete(self.run, self.key, self.call_id, answer.value, spent, answer.waited))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            with suppress(RepriseError):
+                await writing
+            raise
+        finally:
+            if writing.done() and not writing.cancelled() and writing.exception() is None:
+                self.reservation.settle(spent[1] or Decimal(0))
 
     async def _asked(self) -> ToolAnswer:
         number, invalid, feedback = 1, 0, ""
@@ -202,6 +242,8 @@ class _Attempts:
                 pause = _pause(error, number)
             self.calls.require_time(self.run, self.question, pause)
             await asyncio.sleep(pause)
+            if draining():
+                raise asyncio.CancelledError  # as one that waits for its slot: what was asked about stays to be done
             self.reservation.renew()
             number += 1
             journal = self.calls.journal

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
+from uuid import UUID
 
 from graph.runtime.journal import Claimed, Spent, Stored
 from nodes.domain.run import Run, Spend
@@ -43,7 +44,9 @@ class MemoryJournal:
         self.calls: list[Call] = []
         self._answers: dict[tuple[str, str], _Answer] = {}
 
-    async def claim(self, run: Run, question: Question, key: str, worst_usd: Decimal | None) -> Claimed | Stored | None:
+    async def claim(
+        self, run: Run, question: Question, key: str, worst_usd: Decimal | None, token: UUID
+    ) -> Claimed | Stored | None:
         answer = self._answers.get((run.matter, key))
         if answer is None or (answer.state == "rejected" and answer.run_id != run.run_id):
             call_id = await self.attempt(run, question, key, 1, worst_usd)
@@ -77,6 +80,9 @@ class MemoryJournal:
         answer = self._answers.get((run.matter, key))
         if answer is not None and answer.state == "completed" and answer.run_id == run.run_id:
             answer.state = "rejected"
+
+    async def forget(self, run: Run, key: str) -> None:
+        self._answers.pop((run.matter, key), None)
 
     async def reused(self, run: Run, question: Question, key: str, usd: Decimal | None) -> None:
         call_id = await self.attempt(run, question, key, 0, None)

@@ -38,6 +38,17 @@ class MemoryLedger:
         ]
         return run
 
+    async def fork_run(self, run: Run, parent_run_id: str) -> Run | None:
+        for known in self.runs.values():
+            if known.thread_id == run.thread_id:
+                return known
+        rows = self.rows[parent_run_id]
+        if any(row.state not in ("done", "failed", "skipped") for row in rows):
+            return None
+        self.runs[run.run_id] = run
+        self.rows[run.run_id] = [replace(row, slow=False) for row in rows]
+        return run
+
     async def run(self, run_id: str) -> Run:
         if run_id not in self.runs:
             raise UnknownThread(f"No run {run_id} is in this database: list the runs with python run.py runs.")
@@ -45,6 +56,9 @@ class MemoryLedger:
 
     async def change_settings(self, run_id: str, settings: Settings) -> None:
         self.runs[run_id] = replace(self.runs[run_id], settings=settings)
+
+    async def change_versions(self, run_id: str, workflow_version: int, versions: Mapping[str, str]) -> None:
+        self.runs[run_id] = replace(self.runs[run_id], workflow_version=workflow_version, versions=dict(versions))
 
     async def documents(self, run_id: str, start: int, stop: int) -> list[DocumentResult]:
         return self.rows[run_id][start:stop]
@@ -60,6 +74,13 @@ class MemoryLedger:
         for ordinal in ordinals:
             if rows[ordinal].state == "pending":
                 rows[ordinal] = replace(rows[ordinal], state="deferred", slow=True, reason=reason)
+
+    async def retry_failed(self, run_id: str) -> int:
+        rows = self.rows[run_id]
+        failed = [row for row in rows if row.state == "failed"]
+        for row in failed:
+            rows[row.ordinal] = replace(row, state="deferred", slow=True, reason=f"To be tried again: {row.reason}")
+        return len(failed)
 
     async def finish_document(self, run_id: str, result: DocumentResult) -> None:
         slow = self.rows[run_id][result.ordinal].slow or result.state == "deferred"
@@ -91,7 +112,12 @@ class MemoryLedger:
     async def settle_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
         effect = self.effects[run_id, key]
         if effect["state"] == "pending":
-            effect |= {"state": "done", "outcome": dict(outcome)}
+            effect |= {"state": "done", "outcome": dict(outcome), "error": ""}
+
+    async def fail_effect(self, run_id: str, key: str, error: str) -> None:
+        effect = self.effects.get((run_id, key))
+        if effect is not None and effect["state"] == "pending":
+            effect |= {"error": error, "attempts": effect.get("attempts", 0) + 1}
 
     async def spent(self, run_id: str) -> Spend:
         return self._journal.spend(run_id) if self._journal else Spend(Decimal(0), "reported", 0)

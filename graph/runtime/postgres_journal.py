@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+from uuid import UUID, uuid4
 
 from graph.runtime.database import Database, as_jsonb, storable
 from graph.runtime.journal import Claimed, Spent, Stored
@@ -26,13 +27,16 @@ class PostgresJournal:
         self._database = database
         self._leased = leased
 
-    async def claim(self, run: Run, question: Question, key: str, worst_usd: Decimal | None) -> Claimed | Stored | None:
+    async def claim(
+        self, run: Run, question: Question, key: str, worst_usd: Decimal | None, token: UUID
+    ) -> Claimed | Stored | None:
         row = await self._database.row(
             "claim",
             **_call(run, question, key),
             leased=self._leased,
             claim_seconds=CLAIM_SECONDS,
             worst_usd=worst_usd,
+            token=token,
         )
         if row is not None:
             return Claimed(row["call_id"])
@@ -42,7 +46,9 @@ class PostgresJournal:
         return Stored(stored["value"], stored["usd"])
 
     async def attempt(self, run: Run, question: Question, key: str, number: int, worst_usd: Decimal | None) -> int:
-        row = await self._database.row("attempt", **_call(run, question, key), attempt=number, worst_usd=worst_usd)
+        row = await self._database.row(
+            "attempt", **_call(run, question, key), attempt=number, worst_usd=worst_usd, token=uuid4()
+        )
         assert row is not None
         return int(row["call_id"])
 
@@ -73,8 +79,11 @@ class PostgresJournal:
             "reject", matter=run.matter, call_key=key, run_id=run.run_id, reason=storable(reason)
         )
 
+    async def forget(self, run: Run, key: str) -> None:
+        await self._database.execute("forget", matter=run.matter, call_key=key)
+
     async def reused(self, run: Run, question: Question, key: str, usd: Decimal | None) -> None:
-        await self._database.execute("reuse", **_call(run, question, key), avoided_usd=usd)
+        await self._database.execute("reuse", **_call(run, question, key), avoided_usd=usd, token=uuid4())
 
     async def spent(self, run_id: str) -> Decimal:
         row = await self._database.row("spent", run_id=run_id)

@@ -15,13 +15,14 @@ from nodes.domain.errors import UnknownThread
 from nodes.domain.review import Decision
 from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings, Spend, Tally
 
-_RUN_FIELDS = [field.name for field in fields(Run) if field.name not in ("settings", "artifacts")]
+_RUN_FIELDS = [field.name for field in fields(Run) if field.name not in ("settings", "artifacts", "versions")]
 
 
 def run_from_row(row: Mapping[str, Any]) -> Run:
     """A row of reprise.runs as a record."""
     plain = {name: row[name] for name in _RUN_FIELDS}
-    return Run(**plain, settings=Settings.from_json(row["settings"]), artifacts=row["artifacts"])
+    kept = {name: row[name] for name in ("artifacts", "versions")}
+    return Run(**plain, settings=Settings.from_json(row["settings"]), **kept)
 
 
 class PostgresLedger:
@@ -42,6 +43,11 @@ class PostgresLedger:
         assert row is not None
         return run_from_row(row)
 
+    async def fork_run(self, run: Run, parent_run_id: str) -> Run | None:
+        await self._database.execute("fork_run", **_run_values(run), parent_run_id=parent_run_id)
+        row = await self._database.row("run_of_thread", thread_id=run.thread_id)
+        return None if row is None else run_from_row(row)
+
     async def run(self, run_id: str) -> Run:
         row = await self._database.row("run", run_id=run_id)
         if row is None:
@@ -50,6 +56,11 @@ class PostgresLedger:
 
     async def change_settings(self, run_id: str, settings: Settings) -> None:
         await self._database.execute("change_settings", run_id=run_id, settings=Jsonb(settings.to_json()))
+
+    async def change_versions(self, run_id: str, workflow_version: int, versions: Mapping[str, str]) -> None:
+        await self._database.execute(
+            "change_versions", run_id=run_id, workflow_version=workflow_version, versions=Jsonb(dict(versions))
+        )
 
     async def documents(self, run_id: str, start: int, stop: int) -> list[DocumentResult]:
         rows = await self._database.rows("documents", run_id=run_id, start=start, stop=stop)
@@ -71,6 +82,9 @@ class PostgresLedger:
     async def put_off(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
         await self._database.execute("put_off", run_id=run_id, ordinals=list(ordinals), reason=reason)
 
+    async def retry_failed(self, run_id: str) -> int:
+        return await self._database.execute("retry_failed", run_id=run_id)
+
     async def finish_document(self, run_id: str, result: DocumentResult) -> None:
         await self._database.execute(
             "finish_document",
@@ -83,6 +97,7 @@ class PostgresLedger:
             engine=result.engine,
             model=result.model,
             findings_ref=result.findings_ref,
+            facts_ref=result.facts_ref,
             text_ref=result.text_ref,
             findings=result.findings,
             warnings=Jsonb(storable(list(result.warnings))),
@@ -115,6 +130,9 @@ class PostgresLedger:
 
     async def settle_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
         await self._database.execute("settle_effect", run_id=run_id, key=key, outcome=Jsonb(storable(outcome)))
+
+    async def fail_effect(self, run_id: str, key: str, error: str) -> None:
+        await self._database.execute("fail_effect", run_id=run_id, key=key, error=storable(error)[:2000])
 
     async def spent(self, run_id: str) -> Spend:
         row = await self._database.row("cost", run_id=run_id)
@@ -155,4 +173,5 @@ def _run_values(run: Run) -> dict[str, Any]:
         **{name: storable(getattr(run, name)) for name in _RUN_FIELDS},
         "settings": Jsonb(run.settings.to_json()),
         "artifacts": Jsonb(dict(run.artifacts)),
+        "versions": Jsonb(dict(run.versions)),
     }

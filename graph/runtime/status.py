@@ -34,12 +34,16 @@ class Facts:
     """Documents that failed or were left out, and pages that were not read."""
     last: Mapping[str, Any] | None
     """The newest row of resumes."""
+    waiting: bool = False
+    """Documents that the thread has passed are to be tried again: it is not at its end after all."""
 
 
 def derive(facts: Facts) -> Status:
     """The status. A run whose graph has ended without publishing has failed, whatever LangGraph says."""
     if facts.live:
         return "running"
+    if facts.published and not facts.next and facts.waiting:
+        return "interrupted"
     if facts.published and not facts.next:
         return "completed_with_failures" if facts.failures else "completed"
     if facts.cancelled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from graph.runtime.database import Database
-from nodes.domain.errors import UnknownThread, UserError
+from nodes.domain.errors import PurgedThread, UnknownThread, UserError
 
 NAMESPACE = uuid.UUID("72657072-6973-4500-8000-000000000001")
 """Of the uuid5 that a name maps to; never change it, or every named thread is lost."""
@@ -30,7 +30,7 @@ def checked_name(name: str) -> str:
 async def find_thread(database: Database, text: str) -> str:
     """The thread that a person means.
 
-    Raises UnknownThread: none, or several with the candidates.
+    Raises UnknownThread: none, or several with the candidates; PurgedThread for one that was erased.
     """
     if text == "last":
         row = await database.row("last_thread")
@@ -40,6 +40,8 @@ async def find_thread(database: Database, text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")
     rows = await database.rows("find_thread", text=text, thread_id=thread_id_of(text), prefix=f"{escaped}%")
     exact = [row["thread_id"] for row in rows if row["exact"]]
+    if not exact:
+        await _refuse_purged(database, text)
     found = exact or [row["thread_id"] for row in rows]
     if len(found) == 1 or exact:
         return str(found[0])
@@ -48,3 +50,16 @@ async def find_thread(database: Database, text: str) -> str:
     raise UnknownThread(
         f"{len(found)} runs begin with {text}: name one of them whole, as python run.py runs shows them."
     )
+
+
+async def _refuse_purged(database: Database, text: str) -> None:
+    """A run that only begins with the name of one that was erased is not taken for it."""
+    stone = await database.row("tombstone_of_thread", text=text, thread_id=thread_id_of(text))
+    if stone is None:
+        return
+    thread_id, at = str(stone["thread_id"]), stone["begun_at"]
+    what = f"{stone['name'] or thread_id} was purged on {at:%Y-%m-%d %H:%M} UTC by {stone['by']}"
+    why = f" ({stone['reason']})" if stone["reason"] else ""
+    finished = stone["purged_at"] is not None
+    left = "nothing of it is left." if finished else f"not to its end, go on with python run.py purge {thread_id} --yes"
+    raise PurgedThread(f"{what}{why}: {left}", thread_id=thread_id, finished=finished)

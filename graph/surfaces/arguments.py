@@ -16,6 +16,12 @@ import typer
 from nodes.domain.errors import UserError
 
 Thread = Annotated[str, typer.Argument(metavar="THREAD", help="Name, id, unique beginning of one, or the word last.")]
+OneThread = Annotated[
+    str | None, typer.Argument(metavar="THREAD", help="Name, id, unique beginning of one, or the word last.")
+]
+All = Annotated[
+    bool, typer.Option("--all", help="In place of THREAD: every run that nobody drives and that waits for no person.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of text.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead of text.")]
 Detailed = Annotated[
@@ -44,6 +50,13 @@ BatchWait = Annotated[
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what it would take; reads the documents, asks no model, costs nothing.")
+]
+AcceptVersion = Annotated[
+    bool,
+    typer.Option("--accept-version", help="Agree that what is left is done by another version than the run began by."),
+]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Do the documents that failed once more, and what follows from them.")
 ]
 Passwords = Annotated[
     Path | None,

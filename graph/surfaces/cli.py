@@ -10,7 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from graph.surfaces import cli_drill, cli_look, cli_machine, cli_run
+from graph.surfaces import (
+    cli_drill,
+    cli_eval,
+    cli_facts,
+    cli_fork,
+    cli_keep,
+    cli_look,
+    cli_machine,
+    cli_playbook,
+    cli_run,
+)
 from graph.surfaces.ends import BY_SIGNAL, USAGE, end_of
 from graph.surfaces.output import say, write_anything
 from graph.surfaces.signals import Terminated, terminate_cleanly
@@ -33,13 +43,15 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 database = typer.Typer(name="db", help="The embedded database.")
+playbooks = typer.Typer(name="playbook", help="Playbooks: what is looked for, how it counts, who decides.")
 
 PANELS: dict[str, Sequence[Callable[..., int]]] = {
-    "Drive a run": (cli_run.start, cli_run.resume, cli_run.review, cli_run.cancel),
+    "Drive a run": (cli_run.start, cli_run.resume, cli_run.review, cli_fork.fork, cli_run.cancel),
     "Look at runs": (
         cli_look.status,
         cli_look.show,
         cli_look.findings,
+        cli_facts.facts,
         cli_look.report,
         cli_look.runs,
         cli_look.decisions,
@@ -48,12 +60,24 @@ PANELS: dict[str, Sequence[Callable[..., int]]] = {
         cli_look.journal,
         cli_look.history,
         cli_look.resumes,
+        cli_fork.compare,
     ),
-    "Look after the machine": (cli_machine.doctor, cli_machine.migrate, cli_machine.diagram, cli_drill.drill),
+    "Look after the machine": (
+        cli_machine.doctor,
+        cli_machine.migrate,
+        cli_keep.prune,
+        cli_keep.purge,
+        cli_machine.diagram,
+        cli_drill.drill,
+        cli_eval.evaluate,
+    ),
 }
 for _panel, _commands in PANELS.items():
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_command)
+playbooks.command("check")(cli_playbook.check)
+playbooks.command("show")(cli_playbook.show)
+app.add_typer(playbooks, rich_help_panel="Look after the machine")
 database.command("stop")(cli_machine.stop)
 app.add_typer(database, rich_help_panel="Look after the machine")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from graph.surfaces import arguments as given
+from graph.surfaces import cli_keep
 from graph.surfaces.ends import code_of
 from graph.surfaces.output import emit, say
 from graph.surfaces.session import with_reprise
@@ -141,9 +142,12 @@ def decisions(thread: given.Thread, as_json: given.JsonLines = False) -> int:
 
 def runs(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="The newest so many.")] = 20,
+    purged: Annotated[bool, typer.Option("--purged", help="Those that were purged: when, by whom, why.")] = False,
     as_json: given.JsonLines = False,
 ) -> int:
     """List the runs, newest first."""
+    if purged:
+        return cli_keep.tombstones(limit, as_json)
 
     async def rows(reprise: Reprise) -> list[dict[str, Any]]:
         return [view.to_json() for view in await reprise.runs(limit)]
@@ -151,13 +155,29 @@ def runs(
     return _list(rows, "show_runs", as_json)
 
 
-def resumes(thread: given.Thread, as_json: given.JsonLines = False) -> int:
-    """List every start and resume of a run: when, by which process, from which step, how it ended."""
+def resumes(
+    thread: given.OneThread = None,
+    summed: Annotated[bool, typer.Option("--summary", help="Only what they add up to, with --json as one object.")] = (
+        False
+    ),
+    as_json: given.JsonLines = False,
+) -> int:
+    """List every start and resume, of a run or of all: at which step, how it ended, what it kept, what was lost."""
 
-    async def rows(reprise: Reprise) -> list[dict[str, Any]]:
-        return await reprise.support.resumes(await reprise.find(thread))
+    async def work(reprise: Reprise) -> int:
+        from graph.runtime.resumed import summary
 
-    return _list(rows, "show_resumes", as_json)
+        rows = await reprise.support.resumes(None if thread is None else await reprise.find(thread))
+        if as_json:
+            for row in [summary(rows)] if summed else rows:
+                emit(row)
+        else:
+            from graph.surfaces.terminal_resumes import show_resumes
+
+            show_resumes([] if summed else rows, summary(rows), named=thread is None)
+        return 0
+
+    return with_reprise(work)
 
 
 def history(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graph.surfaces import arguments as given
 from graph.surfaces.ends import code_of
-from graph.surfaces.output import emit
+from graph.surfaces.output import emit, say
 from graph.surfaces.session import drive, show_end, with_reprise
 from nodes.domain.errors import ReplyError, UserError
 
@@ -79,7 +79,8 @@ async def _estimate(reprise: Reprise, source: list[str], inputs: dict[str, Any],
 
 
 def resume(
-    thread: given.Thread,
+    thread: given.OneThread = None,
+    every: given.All = False,
     decisions: given.Decisions = None,
     accept_all: given.AcceptAll = False,
     reviewer: given.Reviewer = "",
@@ -87,11 +88,15 @@ def resume(
     budget_usd: given.Budget = None,
     deadline: given.Deadline = None,
     model: given.Model = None,
+    retry_failed: given.RetryFailed = False,
+    accept_version: given.AcceptVersion = False,
     passwords: given.Passwords = None,
     detailed: given.Detailed = False,
     as_json: given.Json = False,
 ) -> int:
     """Go on from the last safe step; nothing that is done is done again."""
+    if every or thread is None:
+        return _every(thread, every, locals())
     said = _verdicts(decisions, accept_all, reviewer, reason)
     changes: dict[str, Any] = {
         "models": given.models(model),
@@ -103,14 +108,36 @@ def resume(
     async def work(reprise: Reprise) -> int:
         await _same_packet(reprise, thread, said)
 
+        if retry_failed and not (await reprise.status(thread)).documents["failed"]:
+            say("No document has failed: none is tried again.")
+
         async def begin(progress: Progress) -> RunView:
             return await reprise.resume(
-                thread, **_reply(said), surface="cli", passwords=words, on_event=progress, **changes
+                thread,
+                **_reply(said),
+                retry_failed=retry_failed,
+                accept_version=accept_version,
+                surface="cli",
+                passwords=words,
+                on_event=progress,
+                **changes,
             )
 
         return await drive(reprise, thread, begin, as_json=as_json, detailed=detailed)
 
     return with_reprise(work)
+
+
+def _every(thread: str | None, every: bool, options: dict[str, Any]) -> int:
+    from graph.surfaces.cli_unattended import refuse_with_all, resume_every
+
+    if not every:
+        raise UserError("Name a thread, or take up all that wait for no person: python run.py resume --all")
+    named = {"detailed": "--detailed-exit-code"}
+    unchanged = ("thread", "every", "passwords", "as_json")
+    changed = {named.get(one, f"--{one.replace('_', '-')}"): options[one] for one in options if one not in unchanged}
+    refuse_with_all(thread, changed)
+    return resume_every(given.passwords(options["passwords"]), options["as_json"])
 
 
 def review(

@@ -39,15 +39,25 @@ def code_of(status: str, detailed: bool = False, signal: int | None = None) -> i
 def end_of(error: BaseException) -> int:
     """Say in one sentence what went wrong and return the exit code. A fault of ours leaves its traceback in a file."""
     hints = [note for note in getattr(error, "__notes__", []) if note.startswith(NEXT)]
-    if isinstance(error, BaseExceptionGroup):
-        known = [one for one in _leaves(error) if isinstance(one, RepriseError)]
-        error = known[0] if known else _leaves(error)[0]
-    error = _translated(error)
+    error = _known(error)
     code = _said(error) if isinstance(error, RepriseError) else _fault(error)
     # Their own sentences say what to do; to resume as it is would only say them again.
     for hint in hints if not isinstance(error, LeaseLost | UserError) else []:
         say(hint)
     return code
+
+
+def sentence_of(error: BaseException) -> str:
+    """The same sentence, for whoever goes on after it."""
+    error = _known(error)
+    return _sentence(error) if isinstance(error, RepriseError) else _fault_sentence(error)
+
+
+def _known(error: BaseException) -> BaseException:
+    if isinstance(error, BaseExceptionGroup):
+        known = [one for one in _leaves(error) if isinstance(one, RepriseError)]
+        error = known[0] if known else _leaves(error)[0]
+    return _translated(error)
 
 
 def _said(error: RepriseError) -> int:
@@ -84,14 +94,18 @@ def _sentence(error: BaseException) -> str:
 
 
 def _fault(error: BaseException) -> int:
+    say(f"error: {_fault_sentence(error)}")
+    return FAILED
+
+
+def _fault_sentence(error: BaseException) -> str:
     # Read here and not in the settings: it must work when these are what cannot be read.
     text = "".join(traceback.format_exception(error))
     if os.environ.get("REPRISE_DEBUG"):
         say(text.rstrip())
     said = _sentence(error)
     what = type(error).__name__ if said == type(error).__name__ else f"{type(error).__name__}: {said}"
-    say(f"error: This is a fault in Reprise: {what[:600]} ({_kept(text)}).")
-    return FAILED
+    return f"This is a fault in Reprise: {what[:600]} ({_kept(text)})."
 
 
 def _kept(text: str) -> str:

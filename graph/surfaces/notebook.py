@@ -57,6 +57,8 @@ class Progress:
                 self._done.add(int(event["ordinal"]))
             case "batch":
                 self._failed += int(event.get("failed") or 0)
+            case "database":
+                self._line = one_line(str(event["said"]), 200)
             case "step":
                 self._line = one_line(str(event["headline"]), 200)
             case _:

@@ -68,6 +68,14 @@ class Progress:
         self.thread_id = str(event["thread_id"])
         self.name = str(event["name"]) or self.thread_id
 
+    def _on_resume(self, event: Mapping[str, Any]) -> None:
+        for line in event["lines"]:
+            self.say(one_line(str(line), 1000))
+
+    def _on_first_work(self, event: Mapping[str, Any]) -> None:
+        said = f"first new work after {float(event['seconds']):.2f} s, {float(event['cpu_seconds']):.2f} s of computing"
+        self.say(f"  {said}")
+
     def _on_run(self, event: Mapping[str, Any]) -> None:
         self._know(event)
         self._total, self._before = int(event["total"]), int(event["done"])
@@ -92,6 +100,9 @@ class Progress:
             late = f"{documents['deferred']} put off" if documents["deferred"] else ""
             left = f"{duration(eta)} left" if eta else ""
             self._bar.update(self._task, pace=", ".join(filter(None, (late, left))))
+
+    def _on_database(self, event: Mapping[str, Any]) -> None:
+        self.say(f"  {event['said']}")
 
     def _on_slow_lane(self, event: Mapping[str, Any]) -> None:
         self._on_batch(event)

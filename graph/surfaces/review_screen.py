@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.rule import Rule
@@ -10,7 +10,9 @@ from rich.text import Text
 
 from graph.surfaces.output import console
 from graph.surfaces.terminal import RISK_STYLES
+from nodes.domain.clauses import Finding
 from nodes.domain.format import alignment_label, clean, one_line
+from nodes.domain.note import title_of
 
 KEYS = "a accept · x reject · l later · u undo · q leave · ? keys"
 EXPLAINED = (
@@ -24,12 +26,17 @@ SHOWN_QUOTE = 1_200
 
 
 def show_finding(
-    finding: Mapping[str, Any], titles: Mapping[str, str], around: tuple[str, str], place: str, said: str = ""
+    finding: Mapping[str, Any],
+    titles: Mapping[str, str],
+    around: tuple[str, str],
+    place: str,
+    said: str = "",
+    said_before: Sequence[str] = (),
 ) -> None:
     """Evidence first: where it stands and what is written there; then the rule; then the verdict of the machine."""
     out = console()
     out.clear()
-    title = titles.get(finding["clause_type"]) or finding["clause_type"].replace("_", " ")
+    title = title_of(Finding.from_json(finding), titles)
     out.print(Rule(Text(f"{one_line(title, 60)} · {place}", style="bold"), align="left", characters="─"))
     page = "no page" if finding["page"] is None else f"page {finding['page']}"
     where = Text.assemble((one_line(finding["document"], 200), "bold"), ", ", (page, "bold"))
@@ -41,6 +48,8 @@ def show_finding(
     out.print()
     found = finding["alignment"]
     style = {"exact": "green", "not_found": "bold red"}.get(found, "yellow")
+    for sentence in said_before:
+        out.print(Text(one_line(sentence, 200), style="yellow"))
     out.print(Text(alignment_label(found), style=style))
     for reason in finding["reasons"]:
         out.print(Text(f"  {one_line(reason, 300)}"))

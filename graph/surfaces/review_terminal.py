@@ -11,8 +11,10 @@ from graph.surfaces.keyboard import Keyboard, ask_line
 from graph.surfaces.output import say
 from graph.surfaces.review_screen import KEYS, show_finding, show_keys
 from graph.surfaces.session import drive, show_end
-from nodes.domain.errors import UserError
+from nodes.domain.errors import ReplyError, UserError
 from nodes.domain.format import count, one_line
+from nodes.domain.gate import EXAMPLE
+from nodes.domain.review import undecided
 
 if TYPE_CHECKING:
     from graph.app import Reprise
@@ -36,12 +38,12 @@ async def review_on_terminal(reprise: Reprise, thread: str, reviewer: str, detai
     """Walk through what waits; goes on with the run when nothing waits any more and the person agrees."""
     thread_id = await reprise.find(thread)
     packet = await reprise.support.packet(thread_id)
-    decided = {one.finding_id: one.verdict for one in await reprise.decisions(thread_id)}
+    open_ones = set(undecided(packet, await reprise.decisions(thread_id)))
     titles = await reprise.support.titles(thread_id)
-    waiting = [one for one in packet["findings"] if one["finding_id"] not in decided]
+    waiting = [one for one in packet["findings"] if one["finding_id"] in open_ones]
     name = reviewer or _who_signs()
     with Keyboard() as keyboard:
-        walk = Walk(reprise, keyboard, thread_id, waiting, titles, name)
+        walk = Walk(reprise, keyboard, thread_id, waiting, titles, name, packet.get("said", {}))
         await walk.go()
     view = await reprise.status(thread_id)
     say(f"{count(walk.stored, 'decision')} stored; {count((view.review or {}).get('waiting', 0), 'finding')} left.")
@@ -66,8 +68,10 @@ class Walk:
         findings: Sequence[Mapping[str, Any]],
         titles: Mapping[str, str],
         reviewer: str,
+        opinions: Mapping[str, Mapping[str, str]],
     ) -> None:
         self.stored = 0
+        self._opinions = opinions
         self._reprise = reprise
         self._keyboard = keyboard
         self._thread_id = thread_id
@@ -121,7 +125,11 @@ class Walk:
     async def _decide(self, at: int, verdict: str, reason: str) -> int:
         finding_id = self._findings[at]["finding_id"]
         decision = {"finding_id": finding_id, "verdict": verdict, "reason": reason}
-        await self._reprise.decide(self._thread_id, [decision], reviewer=self._reviewer, surface="cli")
+        try:
+            await self._reprise.decide(self._thread_id, [decision], reviewer=self._reviewer, surface="cli")
+        except ReplyError as refused:
+            self._said = str(refused).split(EXAMPLE)[0]
+            return at
         self.stored += 1
         self._verdicts[finding_id] = verdict
         self._trail.append(at)
@@ -132,7 +140,9 @@ class Walk:
         around = await self._reprise.support.around(self._thread_id, finding["document"], finding["spans"], REACH)
         self._keyboard.forget()
         place = f"{at + 1} of {len(self._findings)}"
-        show_finding(finding, self._titles, around, place, self._said)
+        words = self._opinions.get(finding["finding_id"], {})
+        before = [f"{name} has said {verdict}; another person must decide." for name, verdict in words.items()]
+        show_finding(finding, self._titles, around, place, self._said, before)
 
 
 def _who_signs() -> str:

@@ -15,6 +15,7 @@ from rich.text import Text
 from graph.surfaces.output import console
 from nodes.domain.clauses import RISKS, Finding
 from nodes.domain.format import count, money, number, one_line, when
+from nodes.domain.note import title_of as named
 from nodes.domain.review import most_serious_first
 
 WIDE = 110
@@ -72,6 +73,8 @@ def fact(name: str, value: str, style: str = "dim") -> Table:
 def _facts(run: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if run["name"]:
         yield "thread", run["thread_id"]
+    if run.get("parent_thread_id"):
+        yield "fork of", run["parent_thread_id"]
     yield "documents", counts_line(run["documents"], "done failed skipped")
     yield "pages", counts_line(run["pages"], "read ocr empty failed skipped")
     findings = run["findings"]
@@ -188,11 +191,13 @@ def cut(text: str, style: str = "") -> Text:
 
 
 def title_of(finding: Finding, titles: Mapping[str, str]) -> str:
-    return one_line(titles.get(finding.clause_type) or finding.clause_type.replace("_", " "), 80)
+    return one_line(named(finding, titles), 80)
 
 
 def quote_text(finding: Finding, limit: int) -> Text:
     """A short quote; one that is not in the document is marked as such, since it is no evidence."""
+    if finding.about:
+        return Text(one_line("(no such clause was found)", limit), style="dim")
     if finding.alignment == "not_found":
         return Text(one_line(f"(not in the document) {finding.quote}", limit), style="dim")
     return Text(f"“{one_line(finding.quote, max(limit - 2, 8))}”")

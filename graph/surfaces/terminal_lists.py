@@ -113,24 +113,6 @@ def show_history(rows: Sequence[Mapping[str, Any]]) -> None:
     _print(table, len(rows), "checkpoint")
 
 
-def show_resumes(rows: Sequence[Mapping[str, Any]]) -> None:
-    table = plain_table("began", "kind", "at step", "took", "ended", "by")
-    for row in rows:
-        ended = row["outcome"] or ("killed" if row["ended_at"] is None else "ended")
-        table.add_row(
-            when(row["started_at"]),
-            row["kind"],
-            row["from_step"],
-            _took(row["started_at"], row["ended_at"]),
-            Text(ended, style={"ended": "green", "failed": "red"}.get(ended, "yellow")),
-            f"{row['pid']} on {one_line(row['host'], 24)}",
-        )
-    _print(table, len(rows), "drive")
-    for row in rows:
-        if row["error"]:
-            console().print(Text(f"{when(row['started_at'])}: {one_line(row['error'], 400)}", style="dim"))
-
-
 def show_coverage(coverage: Mapping[str, Any]) -> None:
     documents, pages = coverage["documents"], coverage["pages"]
     columns = ("state", "document", "supplier", "pages", "findings")

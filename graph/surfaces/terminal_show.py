@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -14,6 +15,7 @@ from graph.surfaces.terminal import STATUS_STYLES, label, show_next
 from graph.surfaces.terminal_lists import show_failures
 from nodes.domain.coverage import ranges
 from nodes.domain.format import count, duration, money, one_line, when
+from nodes.domain.versions import Change, Redo, what_changed, what_redone
 
 
 def show_support(shown: Mapping[str, Any]) -> None:
@@ -25,12 +27,58 @@ def show_support(shown: Mapping[str, Any]) -> None:
     for part in (f"thread {run['thread_id']}", f"workflow_version {run['workflow_version']}", f"step {run['step']}"):
         head.append(f" · {part}", style="not bold")
     out.print(Text.assemble(head, " · ", status, f" ({driver_line(shown['driver'])})"))
-    for name, value in _lines(shown):
+    for name, value in (*why_lines(shown), *_lines(shown), *now_lines(shown)):
         out.print(Text.assemble((f"{name} ", "dim"), value))
     show_failures(shown["failures"])
     if run["error"]:
         out.print(Text.assemble(("error ", "red"), one_line(run["error"], 600)))
     show_next(run["next_action"])
+
+
+def why_lines(shown: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    if shown["stopped"] and not shown["run"]["error"]:
+        yield "stopped", one_line(shown["stopped"], 600)
+
+
+def now_lines(shown: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """What is not as it was when the run began: its documents, and what would do the rest."""
+    if inputs := shown["inputs"]:
+        yield "inputs", inputs_line(inputs)
+    for one in shown["stale"]:
+        yield "changed", f"{one_line(one['document'], 200)}: {one_line(one['stale'], 200)}"
+    if versions := shown["versions"]:
+        yield "versions", versions_line(versions, shown["run"])
+        if versions["playbook"]:
+            yield "playbook", one_line(versions["playbook"], 300)
+
+
+def inputs_line(inputs: Mapping[str, Any]) -> str:
+    if "error" in inputs:
+        return one_line(inputs["error"], 400)
+    parts = [f"{inputs['as_frozen']} of {count(inputs['documents'], 'document')} as frozen"]
+    for name, what in (
+        ("open_changed", "changed or gone, to fail by name"),
+        ("done_changed", "changed after they were read"),
+        ("done_gone", "done and not there any more"),
+    ):
+        if inputs[name]:
+            parts.append(f"{what}: {one_line(', '.join(inputs[name]), 300)}")
+    if inputs["open_touched"]:
+        parts.append(f"{inputs['open_touched']} with another date, compared before they are read")
+    if inputs["done_touched"]:
+        parts.append(f"{inputs['done_touched']} done with another date, not compared")
+    return " · ".join(parts)
+
+
+def versions_line(versions: Mapping[str, Any], run: Mapping[str, Any]) -> str:
+    """What would do the rest otherwise than it was begun, and what that means."""
+    if not versions["changes"]:
+        return "as it began"
+    changes = [Change(one["name"], one["before"], one["now"]) for one in versions["changes"]]
+    usd = None if versions["usd"] is None else Decimal(str(versions["usd"]))
+    redo = Redo(versions["documents"], usd, None, versions["answers"], Decimal(str(versions["answers_usd"])))
+    ask = "; a resume needs --accept-version" if versions["asks"] else ""
+    return f"{what_changed(changes)} changed since it began: {what_redone(redo)}{ask}"
 
 
 def driver_line(driver: Mapping[str, Any]) -> str:
@@ -56,6 +104,8 @@ def _lines(shown: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "checkpoint", checkpoint_line(checkpoint)
     yield "artifacts", artifacts_line(shown["artifacts"])
     yield "calls", " · ".join(_tool(row) for row in shown["calls"]) or "none"
+    if shown["effects"]:
+        yield "effects", effects_line(shown["effects"])
     yield "resume", resume_line(shown["resume"], run)
 
 
@@ -83,6 +133,18 @@ def artifacts_line(artifacts: Mapping[str, Any]) -> str:
     return line + (f" · MISSING or changed: {', '.join(missing)}" if missing else "")
 
 
+def effects_line(effects: Iterable[Mapping[str, Any]]) -> str:
+    """How many of each kind are done; one that is not is named, with how its unknown outcome is resolved."""
+    effects = list(effects)
+    done = Counter(one["kind"] for one in effects if one["state"] == "done")
+    open_ones = [
+        f"{one['kind']} to {one_line(one['where'], 80)} NOT DONE ({one['resolution']})"
+        for one in effects
+        if one["state"] != "done"
+    ]
+    return " · ".join([*(f"{kind} {number} done" for kind, number in done.items()), *open_ones])
+
+
 def _tool(row: Mapping[str, Any]) -> str:
     parts = [(row["reused"], "reused"), (row["failed"], "failed"), (row["running"], "running")]
     said = [f"{value} {word}" for value, word in parts if value]
@@ -93,7 +155,11 @@ def _tool(row: Mapping[str, Any]) -> str:
 def resume_line(resume: Mapping[str, Any], run: Mapping[str, Any]) -> str:
     left = resume["documents"]
     if run["status"] in ("completed", "completed_with_failures"):
-        return "nothing is left to do"
+        if run["error"]:
+            return "the webhook is sent again, nothing else"
+        failed = run["documents"]["failed"]
+        again = f"; --retry-failed does {count(failed, 'failed document')} once more" if failed else ""
+        return f"nothing is left to do{again}"
     parts = [f"{count(left, 'document')} to do"]
     if left and resume["usd"]:
         parts.append(money(Decimal(str(resume["usd"])), basis="estimated"))

@@ -25,9 +25,16 @@ SILENT_SECONDS = 15.0
 
 async def watch_run(reprise: Reprise, view: RunView) -> RunView:
     """Look each second until nobody drives the run any more; a bar on a terminal, else a line for each change."""
+    outage = reprise.parts.outside.database.outage
     if not sys.stderr.isatty():
-        return await _lines(reprise, view)
+        with outage.telling(lambda word: say(f"  {word.sentence()}")):
+            return await _lines(reprise, view)
     bar = _bar(view)
+    with outage.telling(lambda word: bar.console.print(word.sentence(), soft_wrap=True)):
+        return await _shown(reprise, view, bar)
+
+
+async def _shown(reprise: Reprise, view: RunView, bar: Progress) -> RunView:
     task = bar.add_task("", total=None, about="")
     with bar:
         while True:

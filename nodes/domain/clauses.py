@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-Alignment = Literal["exact", "normalized", "fuzzy", "not_found"]
+Alignment = Literal["exact", "normalized", "fuzzy", "not_found", "absent"]
+"""absent: of a clause that was looked for and not found; such a finding has no quote and no page."""
 Risk = Literal["low", "medium", "high", "critical"]
 RISKS: tuple[Risk, ...] = ("low", "medium", "high", "critical")
 
@@ -26,6 +27,8 @@ class Candidate:
     """Who says so: local:rules@1, openai:gpt-4.1 …"""
     start: int | None = None
     """Offset where the engine read it, if it knows; a hint, not evidence."""
+    disputed: str = ""
+    """Which engine saw it and which did not; "" where they agree or only one looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,14 @@ class Finding:
     """Why a person must look; "" when nobody must."""
     decision: Mapping[str, Any] | None = field(default=None)
     """{verdict, reviewer, reason, at, packet} once decided."""
+    about: str = ""
+    """Of a missing clause: the clause type that was not found; "" for any other finding."""
+    reviewers_needed: int = 1
+    """Different people who must have decided the same before it counts as decided."""
+    overridden: Mapping[str, Any] | None = field(default=None)
+    """{by, page, action, certain}: an amendment that takes its place, or, not certain, that may do so."""
+    disputed: str = ""
+    """Which engine saw it and which did not; "" where they agree or only one looked."""
 
     def to_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__slots__}

@@ -25,6 +25,7 @@ Sha256 = Annotated[StrictStr, Field(pattern=r"^([0-9a-f]{64})?$")]
 _ASKED = {
     "documents_total": "a whole number, 0 or more",
     "batch_size": "a whole number, 1 or more",
+    "workflow_version": "a whole number, 1 or more",
     "findings": "a sha256 of 64 hexadecimal digits",
     "hold": 'budget, deadline or ""',
     "run_id": "the id of the run, a text",
@@ -51,6 +52,7 @@ class Entered(BaseModel):
     run_id: StrictStr = ""
     headline: StrictStr = ""
     note: Sha256 = ""
+    workflow_version: Annotated[StrictInt, Field(ge=1)] = 1
     documents_total: Count = 0
     batch_size: Annotated[StrictInt, Field(ge=1)] = 1
     batch_index: Count = 0

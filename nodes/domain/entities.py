@@ -13,12 +13,13 @@ from nodes.domain.documents import DocumentText
 from nodes.domain.folding import simplify
 from nodes.domain.quantities import negated, numbers_in, quantities
 
-__all__ = ["Party", "facts", "negated", "numbers_in", "parties", "supplier"]
+__all__ = ["Party", "facts", "negated", "numbers_in", "ordered", "parties", "supplier"]
 
 PREAMBLE = 8_000
 """Parties are named in so many first characters."""
 LONGEST_NAME = 120
 LONGEST_PREAMBLE = 2_500
+LOOSE = 3_000
 LONGEST_GAP = 900
 """Characters from one definition to the next, or from "between" to the first."""
 _MONTHS_OF = {"month": Decimal(1), "year": Decimal(12), "quarter": Decimal(3)}
@@ -78,6 +79,11 @@ _NAME_END = re.compile(
 _AND = re.compile(r"(?:[,;)]\s*|\s)(?:and|et|AND|ET)\s*[:–-]?\s+(?:\(?\d\)\s*)?(?=[A-Z0-9{\[])")
 _SENTENCE = re.compile(r"\b(?:agrees?|shall|will|is|are|may|hereby|sont|est)\b")
 _TITLE = re.compile(r"\b(?:inc|llc|ltd|corp|co|plc|l\.p)\b\.?,? and\b|\bagreement\b", re.IGNORECASE)
+_COMPANY = re.compile(
+    r"(?P<name>(?!The )[A-ZÀ-Ý][\w&.'’-]*,? (?:[A-ZÀ-Ý][\w&.'’-]*,? |(?:of|and|de|du|des|&) ){0,6}?(?:Inc|INC|LLC"
+    r"|L\.L\.C|Ltd|LTD|Limited|LIMITED|Corp|CORP|Corporation|CORPORATION|Company|COMPANY|L\.P|LP|PLC|plc|GmbH|S\.A|SA|SAS|SARL|B\.V|N\.V|AG|Bank|N\.A)\b\.?)"
+)
+_PLAIN_WORDS = re.compile(r"(?:Holding|Parent|Issuing|This|Such|Each|If|Operating|Surviving) ")
 _LEGAL_FORM = re.compile(
     r",?\s*(?:inc|llc|ltd|limited|corp|l\.?p|plc|gmbh|s\.?a\.?s?|sarl|n\.v|b\.v|co)\b\.?", re.IGNORECASE
 )
@@ -138,7 +144,19 @@ def parties(text: DocumentText) -> list[Party]:
             best = found
         if len(best) > 1:
             break
-    return best
+    return best or list(_loose(head))
+
+
+def _loose(head: str) -> Iterator[Party]:
+    """Parties of a preamble without "between": names with a legal form, each defined shortly behind it."""
+    position = 0
+    for definition in _DEFINITION.finditer(head, 0, LOOSE):
+        alias = " ".join((definition["a"] or definition["b"] or definition["c"]).split())
+        names = list(_COMPANY.finditer(head, max(position, definition.start() - LONGEST_GAP // 5), definition.start()))
+        names = [one for one in names if not _SENTENCE.search(one["name"]) and not _PLAIN_WORDS.match(one["name"])]
+        if names and not _NO_PARTY.search(simplify(alias)) and not _TITLE.search(names[-1]["name"]):
+            position = definition.end()
+            yield Party(_tidy(names[-1]["name"]), alias, names[-1].start("name"), definition.end())
 
 
 def _defined(head: str, start: int, end: int) -> Iterator[Party]:
@@ -233,11 +251,12 @@ def facts(quote: str, language: str = "") -> dict[str, Any]:
         elif quantity.kind == "percentage":
             found["percentages"].append(quantity.value)
         elif quantity.kind == "date":
-            found["dates"].append(_ordered(quantity.unit, language))
+            found["dates"].append(ordered(quantity.unit, language))
     return found
 
 
-def _ordered(date: str, language: str) -> str:
+def ordered(date: str, language: str) -> str:
+    """A date whose day and month could be either, day first in French and month first in English."""
     if "/" not in date or language not in ("en", "fr"):
         return date
     first, second, year = (int(part) for part in date.split("/"))

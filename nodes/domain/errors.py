@@ -4,16 +4,24 @@ RepriseError
 ├── UserError                exit 2: the person who typed can mend it
 │   ├── SourceError          no such folder, empty folder, nothing readable in it
 │   ├── UnknownThread        no run by that name, id or prefix
+│   │   └── PurgedThread     there was one, and it was erased
 │   ├── KnownThread          `start` for a thread that has begun
 │   ├── PlaybookError        a playbook that cannot be read or contradicts itself
+│   ├── NotForkable          a fork of a run whose documents are not all at their end
 │   ├── ReplyError           a review reply of the wrong shape
-│   └── StateEdited          a checkpoint that was changed into something that cannot be
+│   ├── StateEdited          a checkpoint that was changed into something that cannot be
+│   ├── VersionChanged       a resume that would go on in another way than the run began
+│   └── VersionNewer         a thread that a newer program wrote
 ├── OperatorError            exit 1: whoever runs the machine can mend it
 │   ├── DatabaseUnreachable  no answer from Postgres, or an address that is none
 │   ├── SchemaOutdated       tables older or newer than this program
 │   ├── EndpointRefused      key, model or address refused; no document can be done
 │   ├── MissingPart          a library or data file that this job needs
-│   └── ArtifactMissing      stored bytes that vanished or differ from their name
+│   ├── ArtifactMissing      stored bytes that vanished or differ from their name
+│   ├── StoreUnwritable      a folder for artifacts or notes that takes nothing: full, or not ours
+│   ├── StepUnknown          a thread that stands at no step that this program has
+│   ├── Unaccounted          a run of which documents or findings are nowhere to be found
+│   └── Undelivered          a webhook that its receiver did not take
 ├── ThreadBusy               exit 5: another process drives this thread
 ├── LeaseLost                this process was overtaken and commits nothing more
 ├── LimitReached             budget or deadline: the run goes to `hold`, exit 4
@@ -49,12 +57,25 @@ class UnknownThread(UserError):
     """No run goes by that name, id or prefix."""
 
 
+class PurgedThread(UnknownThread):
+    """The run was erased; `finished` is False while files of it are still to be removed."""
+
+    def __init__(self, message: str, *, thread_id: str, finished: bool) -> None:
+        super().__init__(message)
+        self.thread_id = thread_id
+        self.finished = finished
+
+
 class KnownThread(UserError):
     """The thread has begun already; resume it."""
 
 
 class PlaybookError(UserError):
     """The playbook cannot be read or contradicts itself."""
+
+
+class NotForkable(UserError):
+    """The documents of the run to be forked are not all at their end."""
 
 
 class ReplyError(UserError):
@@ -70,6 +91,14 @@ class StateEdited(UserError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+class VersionChanged(UserError):
+    """Going on would do what is left in another way than the run began; a person has to agree."""
+
+
+class VersionNewer(UserError):
+    """A newer program wrote this thread."""
 
 
 class OperatorError(RepriseError):
@@ -94,6 +123,22 @@ class MissingPart(OperatorError):
 
 class ArtifactMissing(OperatorError):
     """Stored bytes vanished or differ from their name."""
+
+
+class Undelivered(OperatorError):
+    """The receiver of a webhook did not take it; the run is none the worse, a resume sends it again."""
+
+
+class StoreUnwritable(OperatorError):
+    """A folder takes nothing: the disk is full, or its rights are wrong."""
+
+
+class StepUnknown(OperatorError):
+    """A thread stands at no step that this program has; LangGraph alone would end it without a word."""
+
+
+class Unaccounted(OperatorError):
+    """Documents or findings of a run are in no result: it must not end as if all had been read."""
 
 
 class ThreadBusy(RepriseError):

@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from nodes.domain.clauses import Candidate
 from nodes.domain.passages import Passage
+from nodes.domain.summary_answer import DecisionSummary
 
 MOST_CLAUSES = 200
 """An answer with more is a loop of the model's: the rest is left out and counted."""
@@ -119,7 +120,11 @@ class NoteAnswer(_Answer):
     sentences: list[SentenceAnswer] = Field(description="Empty when there is nothing to say.")
 
 
-SCHEMAS: Mapping[str, type[BaseModel]] = {"ClauseAnswers": ClauseAnswers, "NoteAnswer": NoteAnswer}
+SCHEMAS: Mapping[str, type[BaseModel]] = {
+    "ClauseAnswers": ClauseAnswers,
+    "NoteAnswer": NoteAnswer,
+    "DecisionSummary": DecisionSummary,
+}
 """By the name under which a question asks for them."""
 
 

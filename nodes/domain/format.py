@@ -24,12 +24,14 @@ _ALIGNMENT_LABELS: dict[str, dict[str, str]] = {
         "normalized": "quote found, spacing or spelling marks differ",
         "fuzzy": "quote found only approximately",
         "not_found": "quote not found in the document",
+        "absent": "no such clause was found in what was read",
     },
     "fr": {
         "exact": "citation retrouvée mot pour mot",
         "normalized": "citation retrouvée, espaces ou signes différents",
         "fuzzy": "citation retrouvée de façon approchée",
         "not_found": "citation introuvable dans le document",
+        "absent": "aucune clause de ce type n’a été trouvée dans ce qui a été lu",
     },
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from nodes.domain.clauses import RISKS
 from nodes.domain.format import alignment_label, count, markdown, one_line
@@ -24,7 +24,7 @@ class ActionRequest(TypedDict):
     """Always review_findings."""
     args: dict[str, str | int]
     """Flat: run_id, playbook, packet, round, to_review, critical, high, medium, low, one_person_may_accept,
-    decisions_json ("", to be filled in by an `edit` reply: a list of decisions as JSON text)."""
+    second_wanted, decisions_json ("", to be filled in by an `edit` reply: a list of decisions as JSON text)."""
 
 
 class GateConfig(TypedDict):
@@ -45,6 +45,8 @@ class TopFinding(TypedDict):
     alignment: str
     quote: str
     """Shortened, clean, for display only: the packet has the whole one."""
+    about: NotRequired[str]
+    """The clause type that is missing."""
 
 
 class GatePayload(TypedDict):
@@ -62,6 +64,8 @@ class GatePayload(TypedDict):
     by_risk: dict[str, int]
     one_person_may_accept: int
     """How many findings {"accept_all": true} would accept."""
+    second_wanted: int
+    """Findings on which somebody has decided and one more person must."""
     top: list[TopFinding]
     example_reply: dict[str, Any]
     reply_error: str
@@ -101,6 +105,7 @@ def _payload(packet: Mapping[str, Any], sha256: str, reply_error: str, quote_lim
     example = example_reply(packet)
     run_id = one_line(packet["run_id"], 64)
     bulk = len(packet["one_person"]["finding_ids"])
+    half = len(packet.get("said", {}))
     return {
         "action_request": {
             "action": "review_findings",
@@ -112,6 +117,7 @@ def _payload(packet: Mapping[str, Any], sha256: str, reply_error: str, quote_lim
                 "to_review": counts["to_review"],
                 **by_risk,
                 "one_person_may_accept": bulk,
+                "second_wanted": half,
                 "decisions_json": "",
             },
         },
@@ -123,6 +129,7 @@ def _payload(packet: Mapping[str, Any], sha256: str, reply_error: str, quote_lim
         "to_review": counts["to_review"],
         "by_risk": by_risk,
         "one_person_may_accept": bulk,
+        "second_wanted": half,
         "top": top,
         "example_reply": example,
         "reply_error": error,
@@ -130,7 +137,7 @@ def _payload(packet: Mapping[str, Any], sha256: str, reply_error: str, quote_lim
 
 
 def _top(finding: Mapping[str, Any], quote_limit: int) -> TopFinding:
-    return {
+    top: TopFinding = {
         "finding_id": one_line(finding["finding_id"], 40),
         "risk": one_line(finding["risk"], 12),
         "clause_type": one_line(finding["clause_type"], 48),
@@ -139,6 +146,9 @@ def _top(finding: Mapping[str, Any], quote_limit: int) -> TopFinding:
         "alignment": finding["alignment"],
         "quote": one_line(finding["quote"], quote_limit),
     }
+    if finding.get("about"):
+        top["about"] = one_line(finding["about"], 48)
+    return top
 
 
 def _description(packet: Mapping[str, Any], top: Sequence[TopFinding], error: str, example: Mapping[str, Any]) -> str:
@@ -150,6 +160,7 @@ def _description(packet: Mapping[str, Any], top: Sequence[TopFinding], error: st
     more = counts["to_review"] - len(top)
     if more > 0:
         lines += ["", f"{count(more, 'further finding')} in the review packet." if top else ""]
+    lines += _several(packet)
     bulk = len(packet["one_person"]["finding_ids"])
     lines += ["", "Reply, for some or all of them:", "", "```json", json.dumps(example, indent=1), "```", ""]
     lines += [
@@ -159,11 +170,29 @@ def _description(packet: Mapping[str, Any], top: Sequence[TopFinding], error: st
     return "\n".join(lines)
 
 
+def _several(packet: Mapping[str, Any]) -> list[str]:
+    """What the playbook asks of the people who decide, beyond a decision."""
+    waiting = {one["finding_id"] for one in packet["findings"]}
+    several, named = waiting & set(packet.get("several", {})), waiting & set(packet.get("reviewers", {}))
+    said = packet.get("said", {})
+    lines = []
+    if several:
+        lines += ["", f"{count(len(several), 'finding')} must be decided by two people alike, by the finding's id."]
+    if said:
+        people = sorted({one_line(name, 40) for words in said.values() for name in words})
+        shown = ", ".join(map(markdown, people[:3])) + (" and others" if len(people) > 3 else "")
+        lines += [f"{count(len(said), 'finding')} decided by {shown} still wait for another person who decides alike."]
+    if named:
+        lines += ["", f"{count(len(named), 'finding')} may be decided by some only: see reviewers in the packet."]
+    return lines
+
+
 def _line(number: int, finding: TopFinding) -> str:
     page = f", page {finding['page']}" if finding["page"] is not None else ""
+    clause = " ".join(filter(None, (finding["clause_type"], finding.get("about"))))
     doubt = "" if finding["alignment"] == "exact" else f" ({alignment_label(finding['alignment'])})"
     quote = f": “{markdown(finding['quote'])}”" if finding["quote"] else ""
     return (
-        f"{number}. {finding['risk']} · {markdown(finding['clause_type'])} · {markdown(finding['document'])}{page}"
+        f"{number}. {finding['risk']} · {markdown(clause)} · {markdown(finding['document'])}{page}"
         f" · {markdown(finding['finding_id'])}{quote}{doubt}"
     )

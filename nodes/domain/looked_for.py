@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from nodes.domain import decisions
 from nodes.domain.engine_files import LANGUAGES
 from nodes.domain.playbook import Playbook
 from nodes.domain.rules import load_rules
@@ -40,6 +39,8 @@ class LookedFor:
     def _types(self, engine: str, language: str) -> frozenset[str]:
         wanted = frozenset(self.playbook.types)
         if self.playbook.kind == "decisions":
+            from nodes.domain import decisions  # only a run of this kind needs its rules
+
             # Read by the same rules whatever the engine.
             return wanted & decisions.TYPES
         if engine != "local":

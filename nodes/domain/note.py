@@ -9,7 +9,7 @@ from typing import Any, Literal
 from nodes.domain.clauses import Finding
 
 SentenceKind = Literal["fact", "frame", "absence"]
-SectionKind = Literal["coverage", "risk", "supplier", "waiting", "rejected", "unlocated", "about"]
+SectionKind = Literal["coverage", "risk", "supplier", "index", "decision", "waiting", "rejected", "unlocated", "about"]
 Status = Literal["accepted", "passed", "waiting", "rejected", "unlocated"]
 
 
@@ -72,8 +72,9 @@ class Note:
     """Something was not read; the note opens with it."""
     dropped: tuple[Dropped, ...] = ()
 
-    def clause_title(self, clause_type: str) -> str:
-        return (self.titles or {}).get(clause_type) or words_of(clause_type)
+    def clause_title(self, finding: Finding) -> str:
+        """Name of its clause type; of a missing clause, with the type that is missing."""
+        return title_of(finding, self.titles or {})
 
     def section(self, kind: SectionKind) -> Section | None:
         return next((section for section in self.sections if section.kind == kind), None)
@@ -108,16 +109,22 @@ def words_of(clause_type: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def title_of(finding: Finding, titles: Mapping[str, str]) -> str:
+    """What a finding is called, by the names of clause types."""
+    title = titles.get(finding.clause_type) or words_of(finding.clause_type)
+    return f"{title}: {titles.get(finding.about) or words_of(finding.about)}" if finding.about else title
+
+
 def status_of(finding: Finding) -> Status:
     """What the note may do with a finding: state it (accepted, passed) or only report that it is there.
 
     passed: the playbook asks for no review of it. A quote that is not in the document is never stated, whoever
-    accepts it.
+    accepts it. A missing clause has no quote; it is stated as what was not found, never as a fact of the document.
     """
     verdict = (finding.decision or {}).get("verdict")
     if verdict == "reject":
         return "rejected"
-    if finding.alignment == "not_found" or finding.page is None:
+    if finding.alignment == "not_found" or (finding.page is None and finding.alignment != "absent"):
         return "unlocated"
     if verdict == "accept":
         return "accepted"

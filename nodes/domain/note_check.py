@@ -31,7 +31,9 @@ _LIMIT = re.compile(
     r"\b(?:(?:not|never|ne|n['’])\s*(?:shall|be|may|will|pourra|peut|saurait|doit|en aucun cas|in any event)?\s*"
     r"(?:exceed|more than|less than|later than|greater than|excéder|dépasser|exceder|depasser|être supérieure?s?)"
     r"(?: pas)?|no (?:more|less|later|greater|fewer) than|not limited to|without (?:limitation|prejudice)"
-    r"|sans préjudice|sans limitation|unless|sauf|non[- ]exclusive?\w*|whether or not)\b"
+    r"|in no event (?:shall|will)\b[^.;]{0,160}?\bexceed|sans pouvoir (?:excéder|dépasser|être supérieure?)"
+    r"|sans préjudice|sans limitation|unless|sauf|non[- ]exclusive?\w*"
+    r"|non-(?:renewal|contractual|renouvellement|reconduction)|whether or not)\b"
     r"|\b(?:ne|n['’])\s?(?:pourra|peut|saurait|doit|excède|dépasse)\w*"
     r"(?: (?:pas|en aucun cas))? ?(?:excéder|dépasser)?",
     re.IGNORECASE,
@@ -70,6 +72,9 @@ def check(sentence: Sentence, findings_by_id: Mapping[str, Finding], parties: Co
     unfit = next((finding for finding in cited if not is_stated(finding)), None)
     if unfit is not None:
         return f"cites {unfit.finding_id}, which is {status_of(unfit)}"
+    empty = next((finding for finding in cited if finding.about), None)
+    if empty is not None:
+        return f"cites {empty.finding_id}, a missing clause, which has no quote"
     return _uncovered(_one_space(sentence.text), cited, parties)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from nodes.domain.clauses import Finding
+from nodes.domain.decision_texts import columns
 from nodes.domain.format import alignment_label, markdown, risk_label
-from nodes.domain.note import Note, Sentence, status_of
+from nodes.domain.note import Note, Section, Sentence, status_of
 from nodes.domain.note_texts import texts
 from nodes.domain.note_writer import decided, place
 
@@ -39,13 +40,29 @@ def decision_text(finding: Finding, language: str) -> str:
 def to_markdown(note: Note) -> str:
     """The whole note; the evidence at the end has every finding with quote, place, alignment and decision."""
     lines = [f"# {markdown(note.title)}", ""]
+    decisions = 0
     for section in note.sections:
-        if section.sentences:
-            lines += [f"## {markdown(section.title)}", "", *(_item(one) for one in section.sentences), ""]
+        if not section.sentences:
+            continue
+        decisions += section.kind == "decision"
+        target = f'<a id="d-{decisions}"></a>' if section.kind == "decision" else ""
+        items = _table(section, columns(note.language)) if section.kind == "index" else map(_item, section.sentences)
+        lines += [f"## {target}{markdown(section.title)}", "", *items, ""]
     if note.findings:
         lines += [f"## {texts(note.language)['evidence']}", ""]
         lines += [line for finding in note.findings for line in _evidence(note, finding)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(section: Section, heads: Sequence[str]) -> Iterable[str]:
+    """One row a decision: its number leads to its section, the sections being in the same order."""
+    rows = [one.text.split(" · ") for one in section.sentences]
+    yield "| " + " | ".join(heads) + " |"
+    yield "|" + "---|" * len(heads)
+    for row, (one, cells) in enumerate(zip(section.sentences, rows, strict=True), 1):
+        shown = [markdown(cell).replace("|", "\\|") for cell in (one.lead, *cells)]
+        shown[0] = f"[{shown[0]}](#d-{row})"
+        yield "| " + " | ".join([*shown, *[""] * (len(heads) - len(shown))]) + " |"
 
 
 def _item(sentence: Sentence) -> str:
@@ -59,10 +76,11 @@ def _evidence(note: Note, finding: Finding) -> Iterable[str]:
     risk = table["standing"].format(risk=risk_label(finding.risk, note.language), score=finding.score).rstrip(".")
     yield f'### <a id="{anchor(finding.finding_id)}"></a>{mark(finding.finding_id)}'
     yield ""
-    yield f"**{markdown(note.clause_title(finding.clause_type))}** · {markdown(place(finding, note.language))} · {risk}"
+    yield f"**{markdown(note.clause_title(finding))}** · {markdown(place(finding, note.language))} · {risk}"
     yield ""
-    yield f"> {markdown(finding.quote) or '…'}"
-    yield ""
+    if not finding.about:
+        yield f"> {markdown(finding.quote) or '…'}"
+        yield ""
     yield f"- {alignment_label(finding.alignment, note.language)}"
     yield f"- {table['decision']}: {markdown(decision_text(finding, note.language))}"
     for reason in finding.reasons:

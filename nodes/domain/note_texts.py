@@ -43,7 +43,14 @@ ENGLISH: dict[str, str] = {
     "absence_pages": "{document} (all {count} pages read)",
     "absence_page": "{document} (its one page read)",
     "absence_partly": "{document} ({read} of {count} pages read)",
+    "missing_clause": "Missing clause",
+    "waiting_absent": "No clause on “{clause}” was found in {document} ({risk} risk): {reason}",
+    "rejected_absent": "No clause on “{clause}” was found in {document}, but {reviewer} says{at} that it is there: "
+    "{reason}",
+    "unsought": "Not looked for in {documents}: {clauses}. Nothing is said about them; a new run can look for them, or "
+    "a model where the local engine has no rules.",
     "few": "In {documents} fewer than {types} kinds of clause were found: what is missing there is not listed.",
+    "part": "Of {documents}, which changes another document or belongs to one, it is not listed what is missing.",
     "waiting_one": "{quote} ({place}; {risk} risk): {reason}",
     "waiting_default": "a person must look at it",
     "rejected_one": "{quote} ({place}), rejected by {reviewer}{at}: {reason}",
@@ -136,7 +143,14 @@ FRENCH: dict[str, str] = {
     "absence_pages": "{document} ({count} pages, toutes lues)",
     "absence_page": "{document} (une page, lue)",
     "absence_partly": "{document} ({read} pages lues sur {count})",
+    "missing_clause": "Clause absente",
+    "waiting_absent": "Aucune clause « {clause} » n’a été trouvée dans {document} (risque {risk}) : {reason}",
+    "rejected_absent": "Aucune clause « {clause} » n’a été trouvée dans {document}, mais {reviewer} affirme{at} "
+    "qu’elle y est : {reason}",
+    "unsought": "Non recherché dans {documents} : {clauses}. Rien n’en est dit ; une nouvelle exécution peut les "
+    "rechercher, ou un modèle là où le moteur local n’a pas de règles.",
     "few": "Dans {documents} moins de {types} sortes de clause ont été trouvées : ce qui y manque n’est pas énuméré.",
+    "part": "De {documents}, qui modifie un autre document ou en dépend, on n’énumère pas ce qui manque.",
     "waiting_one": "{quote} ({place} ; risque {risk}) : {reason}",
     "waiting_default": "une personne doit la regarder",
     "rejected_one": "{quote} ({place}), rejeté par {reviewer}{at} : {reason}",

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from nodes.domain.absence import MISSING
 from nodes.domain.clauses import RISKS, Finding
-from nodes.domain.coverage import covered, pages_of
+from nodes.domain.coverage import covered
 from nodes.domain.format import clean, count, one_line, risk_label, when
+from nodes.domain.looked_for import LookedFor
 from nodes.domain.note import Note, Section, SectionKind, Sentence, Standing, is_stated, status_of, words_of
+from nodes.domain.note_absences import Absences
 from nodes.domain.note_texts import texts
 from nodes.domain.playbook import Playbook
 from nodes.domain.quantities import negated
 from nodes.domain.review import most_serious_first
-from nodes.domain.risk import AGREEMENT_TYPES
 from nodes.domain.run import DocumentResult
 
 MOST_REASONS = 5
@@ -41,6 +43,10 @@ class NoteInput:
     """en or fr."""
     written: Mapping[str, Sequence[Sentence]] = field(default_factory=dict)
     """Sentences of a model by supplier, put before our own; they are checked like all facts."""
+    looked_for: LookedFor | None = None
+    """What the documents were read for; None: for all that the playbook names."""
+    parts: Collection[str] = ()
+    """Documents that belong to another: no clause is missed in them."""
 
 
 def write_note(given: NoteInput) -> Note:
@@ -58,13 +64,12 @@ class _Writer:
         self.texts = texts(self.language)
         self.findings = sorted(given.findings, key=most_serious_first)
         self.titles = {
-            clause.type: _title(clause.title, clause.type, self.language) for clause in given.playbook.clauses
+            clause.type: _title(clause.title, clause.type, self.language)
+            for clause in (*given.playbook.clauses, *given.playbook.across)
         }
         self.standings = sorted(given.standings, key=lambda one: (-_rank(one.risk), -one.score, one.name))
-        self.types: dict[str, set[str]] = defaultdict(set)
-        for finding in self.findings:
-            if status_of(finding) != "rejected":
-                self.types[finding.document].add(finding.clause_type)
+        self.titles.setdefault(MISSING, self.say("missing_clause"))
+        self.absent = self.absences()
         self.names = {_spelling(one.name): one.name for one in self.standings}
         self.group = {one.document: self.named(one.supplier or one.document) for one in given.documents}
         # Suppliers of whom no document was read: their low score would say something that nobody knows.
@@ -72,6 +77,23 @@ class _Writer:
             self.group[one.document] for one in given.documents if one.state == "done"
         }
         self.behind = self.by_group(finding for finding in self.findings if finding.score > 0)
+
+    def absences(self) -> Absences:
+        types: dict[str, set[str]] = defaultdict(set)
+        for finding in self.findings:
+            if status_of(finding) != "rejected" and not finding.about:
+                types[finding.document].add(finding.clause_type)
+        return Absences(
+            self.given.playbook,
+            self.given.looked_for or LookedFor(self.given.playbook),
+            self.given.parts,
+            self.titles,
+            types,
+            {(one.document, one.about): one for one in self.findings if one.about},
+            self.say,
+            self.count,
+            self.texts["and"],
+        )
 
     def say(self, key: str, **values: object) -> str:
         return self.texts[key].format(**values)
@@ -82,7 +104,7 @@ class _Writer:
     def note(self) -> Note:
         coverage, with_failures = covered(self.given.documents, self.say, self.count)
         sections = [
-            Section("coverage", self.say("coverage"), coverage),
+            Section("coverage", self.say("coverage"), (*coverage, *self.absent.unsought(self.given.documents))),
             Section("risk", self.say("risk"), tuple(self.risks())),
             *self.suppliers(),
         ]
@@ -135,7 +157,7 @@ class _Writer:
         return groups
 
     def suppliers(self) -> Iterable[Section]:
-        stated = self.by_group(finding for finding in self.findings if is_stated(finding))
+        stated = self.by_group(finding for finding in self.findings if is_stated(finding) and not finding.about)
         documents: dict[str, list[DocumentResult]] = defaultdict(list)
         for one in self.given.documents:
             if one.state == "done":
@@ -146,7 +168,7 @@ class _Writer:
             written[self.named(name)] += sentences
         for name in sorted({*stated, *documents, *written}, key=lambda one: (order.get(one, len(order)), one)):
             facts = [*written.get(name, ()), *(self.fact(one) for one in stated.get(name, ()))]
-            absences = list(self.absences(documents.get(name, [])))
+            absences = list(self.absent.of(documents.get(name, [])))
             if facts or absences:
                 none = [] if facts else [Sentence(self.say("nothing_stated"))]
                 yield Section("supplier", one_line(name, 120), tuple([*none, *facts, *absences]))
@@ -155,36 +177,12 @@ class _Writer:
         text = self.say("stated", quote=self.quote(finding), place=self.place(finding), risk=self.risk(finding))
         return Sentence(text, (finding.finding_id,), "fact", self.title(finding))
 
-    def absences(self, documents: Sequence[DocumentResult]) -> Iterable[Sentence]:
-        """What the agreements among these documents lack; of another document no clause is missed."""
-        agreements = [one for one in documents if len(self.types[one.document]) >= AGREEMENT_TYPES]
-        for clause in self.given.playbook.clauses:
-            if not (clause.required or clause.points_if_missing > 0):
-                continue
-            lacking = [one for one in agreements if clause.type not in self.types[one.document]]
-            elsewhere = [one.document for one in documents if clause.type in self.types[one.document]]
-            if lacking:
-                text = self.say(
-                    "absence_elsewhere" if elsewhere else "absence",
-                    clause=self.titles[clause.type],
-                    documents=self.listed([self.read_how_far(one) for one in lacking]),
-                    elsewhere=self.listed([one_line(name, 120) for name in elsewhere]),
-                )
-                yield Sentence(text, kind="absence")
-        others = [self.read_how_far(one) for one in documents if one not in agreements]
-        if others:
-            yield Sentence(self.say("few", documents=self.listed(others), types=AGREEMENT_TYPES), kind="absence")
-
-    def read_how_far(self, document: DocumentResult) -> str:
-        read, total = pages_of(document)
-        key = "absence_partly" if read < total or not total else "absence_page" if total == 1 else "absence_pages"
-        return self.say(key, document=one_line(document.document, 120), read=read, count=total)
-
-    def listed(self, parts: Sequence[str]) -> str:
-        return self.texts["and"].join([*(["; ".join(parts[:-1])] if parts[:-1] else []), *parts[-1:]])
-
     def waits(self, finding: Finding) -> Sentence:
         reason = one_line(finding.review_reason, 300) or self.say("waiting_default")
+        if finding.about:
+            where = {"clause": self.about_clause(finding), "document": one_line(finding.document, 120)}
+            text = self.say("waiting_absent", risk=self.risk(finding), reason=reason, **where)
+            return Sentence(text, (finding.finding_id,), lead=self.titles[MISSING])
         text = self.say(
             "waiting_one", quote=self.quote(finding), place=self.place(finding), risk=self.risk(finding), reason=reason
         )
@@ -192,6 +190,11 @@ class _Writer:
 
     def is_rejected(self, finding: Finding) -> Sentence:
         reviewer, at, reason = decided(finding, self.language)
+        if finding.about:
+            where = {"clause": self.about_clause(finding), "document": one_line(finding.document, 120)}
+            why = reason or self.say("no_reason")
+            text = self.say("rejected_absent", reviewer=reviewer, at=at, reason=why, **where)
+            return Sentence(text, (finding.finding_id,), lead=self.titles[MISSING])
         text = self.say(
             "rejected_one",
             quote=self.quote(finding),
@@ -231,6 +234,9 @@ class _Writer:
 
     def title(self, finding: Finding) -> str:
         return self.titles.get(finding.clause_type) or one_line(words_of(finding.clause_type), 80)
+
+    def about_clause(self, finding: Finding) -> str:
+        return self.titles.get(finding.about) or one_line(words_of(finding.about), 80)
 
 
 def with_dropped(note: Note) -> Note:

@@ -41,14 +41,18 @@ for _names in (
     _MONTHS.update(_numbered(_names, range(1, 13)))
 
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
-_DAY = r"\b(?P<day>\d{1,2})(?:er|st|nd|rd|th)?\b"
+# Readers part a raised "th" from its number, or from itself.
+_DAY = r"\b(?P<day>\d{1,2})(?: ?(?:er|s ?t|n ?d|r ?d|t ?h))?\b"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
 _DATES = (
-    re.compile(rf"{_DAY} ?(?:day of )?{_MONTH},? ?{_YEAR}", re.IGNORECASE),
-    re.compile(rf"\b{_MONTH} ?{_DAY},? ?{_YEAR}", re.IGNORECASE),
+    re.compile(rf"{_DAY} {{0,3}}(?:(?:day {{1,3}})?of {{1,9}})?{_MONTH} ?,? {{0,3}}{_YEAR}", re.IGNORECASE),
+    re.compile(rf"\b{_MONTH} {{0,3}}{_DAY} ?,? {{0,3}}{_YEAR}", re.IGNORECASE),
     re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)\b"),
-    re.compile(r"\b(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.](?P<year>(?:19|20)?\d\d)\b"),
+    re.compile(r"\b(?P<day>\d{1,2})(?P<mark>[/.-])(?P<month>\d{1,2})(?P=mark)(?P<year>(?:19|20)?\d\d)\b(?!-)"),
 )
+
+CENTURY = 70
+"""A year of two digits from here on is of the last century."""
 
 _FIGURE = r"(?<![\w.,])\d{1,3}(?:[ ,.']\d{3})+(?:[.,]\d{1,2})?(?![\d])|\d+(?:\.\d+){2,}|\d+(?:[.,]\d+)?"
 _WORD = "(?:" + "|".join(sorted(_WORDS, key=len, reverse=True)) + ")"
@@ -85,7 +89,7 @@ _UNITS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
 _SIGNS = {"€": "EUR", "EUR": "EUR", "$": "USD", "US$": "USD", "USD": "USD", "C$": "CAD", "CAD": "CAD", "£": "GBP",
           "GBP": "GBP", "CHF": "CHF", "RMB": "CNY", "¥": "JPY"}  # fmt: skip
 # One character for one, so that offsets hold.
-_PLAIN = str.maketrans(dict.fromkeys("\u00a0\u202f\u2009\u2007\n\r\t\f\v\x00", " ") | {"’": "'", "–": "-", "‑": "-"})
+PLAIN = str.maketrans(dict.fromkeys("\u00a0\u202f\u2009\u2007\n\r\t\f\v\x00", " ") | {"’": "'", "–": "-", "‑": "-"})
 
 _NEGATION = re.compile(
     r"\b(?:not|never|nor|neither|none|nothing|cannot|without|unless|ne|pas|jamais|aucun|aucune|ni|nul|nulle|sans|rien"
@@ -108,7 +112,7 @@ class Quantity:
 
 def quantities(text: str) -> list[Quantity]:
     """All quantities in the order of the text; "twelve (12) months" is one."""
-    plain = text.translate(_PLAIN)
+    plain = text.translate(PLAIN)
     found = list(_dates(plain))
     taken = [(date.start, date.end) for date in found]
     position = 0
@@ -177,8 +181,8 @@ def _iso(match: re.Match[str]) -> str:
     if month in _MONTHS:
         return _checked(int(match["year"]), _MONTHS[month], int(match["day"]))
     year, first, second = match["year"], int(match["day"]), int(month)
-    full = int(year) if len(year) == 4 else 2000 + int(year)
-    if match.group()[4:5] == "-":
+    full = int(year) if len(year) == 4 else int(year) + (2000 if int(year) < CENTURY else 1900)
+    if match.group()[:4] == year and len(year) == 4:
         return _checked(full, second, first)
     if first > 12 or first == second:
         return _checked(full, second, first)
@@ -247,14 +251,18 @@ def _figure_value(figure: str, money: bool) -> Decimal:
     compact = figure.replace(" ", "").replace("'", "")
     comma, point = compact.rfind(","), compact.rfind(".")
     if comma >= 0 and point >= 0:
-        thousands, decimal = (",", ".") if point > comma else (".", ",")
-        return Decimal(compact.replace(thousands, "").replace(decimal, "."))
+        whole, _, cents = compact.rpartition("." if point > comma else ",")
+        return Decimal(f"{whole.replace(',', '').replace('.', '')}.{cents}")
     mark = "," if comma >= 0 else "."
     head, *groups = compact.split(mark)
     grouped = bool(groups) and all(len(group) == 3 for group in groups) and not head.startswith("0")
     if grouped and (mark == "," or money or len(groups) > 1):
         return Decimal(head + "".join(groups))
-    return Decimal(compact.replace(",", "."))
+    if not groups or (len(groups) == 1 and head):
+        return Decimal(compact.replace(",", "."))
+    # Groups that no custom explains: "250,000,00" has cents behind its last mark, of others the digits are kept.
+    cents = groups.pop() if len(groups[-1]) < 3 else "0"
+    return Decimal(f"{head}{''.join(groups)}.{cents}")
 
 
 def _words_value(plain: str, match: re.Match[str]) -> tuple[Decimal, int]:

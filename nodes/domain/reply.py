@@ -22,6 +22,7 @@ from typing import Any
 
 from nodes.domain.format import clean, count, one_line, shape
 from nodes.domain.gate import EXAMPLE, example_reply
+from nodes.domain.permission import Permission
 from nodes.domain.review import Decision, Verdict
 
 REVIEWER_LIMIT = 200
@@ -73,6 +74,7 @@ class _Question:
     ids: frozenset[str]
     waiting: Sequence[str]
     bulk: Sequence[str]
+    permission: Permission
 
 
 def read_reply(value: object, packet: Mapping[str, Any], packet_sha256: str) -> Reply:
@@ -83,9 +85,10 @@ def read_reply(value: object, packet: Mapping[str, Any], packet_sha256: str) -> 
     """
     waiting = [one["finding_id"] for one in packet["findings"]]
     bulk = packet["one_person"]["finding_ids"]
-    question = _Question(packet_sha256, frozenset([*waiting, *packet["decided"]]), waiting, bulk)
+    ids = frozenset([*waiting, *packet["decided"]])
+    question = _Question(packet_sha256, ids, waiting, bulk, Permission.of(packet))
     try:
-        return _read(value, question)
+        return _permitted(_read(value, question), question)
     except _Wrong as wrong:
         problem = str(wrong)
     except Exception:  # noqa: BLE001 - an object of any class may come in, and to raise here would end the thread
@@ -117,7 +120,8 @@ def _ours(value: dict[Any, Any], question: _Question, reviewer: str, surface: st
     if not (accept_all is None or isinstance(accept_all, bool)):
         raise _Wrong(f"accept_all is {shape(accept_all)}; it must be true.")
     if accept_all is True:
-        choices = {one.finding_id: one for one in _accept_all(question, _reason(value.get("reason"), "The reply"))}
+        reason = _reason(value.get("reason"), "The reply")
+        choices = {one.finding_id: one for one in _accept_all(question, reason, reviewer)}
     named = _choices(value.get("decisions"), question)
     if not named and not accept_all and question.waiting:
         raise _Wrong(f"The reply holds no decision; {count(len(question.waiting), 'finding')} of the packet wait.")
@@ -162,13 +166,22 @@ def _choice(entry: object, number: int) -> Choice:
     return Choice(finding_id, verdict, reason)
 
 
-def _accept_all(question: _Question, reason: str) -> tuple[Choice, ...]:
-    if question.waiting and not question.bulk:
+def _permitted(reply: Reply, question: _Question) -> Reply:
+    """The reply, unless somebody decides who may not, or says a second time what needs a second person."""
+    for one in reply.choices:
+        if objection := question.permission.objection(reply.reviewer, one.finding_id, one.verdict):
+            raise _Wrong(objection)
+    return reply
+
+
+def _accept_all(question: _Question, reason: str, reviewer: str) -> tuple[Choice, ...]:
+    bulk = [finding_id for finding_id in question.bulk if question.permission.may(reviewer, finding_id)]
+    if question.waiting and not bulk:
         raise _Wrong(
             f"None of the {count(len(question.waiting), 'finding')} may be accepted all at once under this playbook; "
             "decide on them by their ids."
         )
-    return tuple(Choice(finding_id, "accept", reason) for finding_id in question.bulk)
+    return tuple(Choice(finding_id, "accept", reason) for finding_id in bulk)
 
 
 def _reference(value: dict[Any, Any], question: _Question) -> Reply:
@@ -203,7 +216,7 @@ def _agent_inbox(entry: dict[Any, Any], question: _Question) -> Reply:
     kind, args = _text(entry.get("type")), entry.get("args")
     reply = Reply("agent-inbox", surface="agent-inbox")
     if kind == "accept":
-        return replace(reply, choices=_accept_all(question, ""))
+        return replace(reply, choices=_accept_all(question, "", reply.reviewer))
     if kind == "edit":
         return _edited(args, question, reply)
     if kind == "response":
@@ -224,7 +237,7 @@ def _middleware(entries: Sequence[dict[Any, Any]], question: _Question) -> Reply
     kind, message = _text(entry.get("type")), entry.get("message")
     reply = Reply("middleware", surface="middleware")
     if kind == "approve":
-        return replace(reply, choices=_accept_all(question, ""))
+        return replace(reply, choices=_accept_all(question, "", reply.reviewer))
     if kind == "reject":
         reason = _reason(message, "The reply")
         if not reason:

@@ -75,6 +75,7 @@ def render_report(note: Note, facts: ReportFacts | None = None) -> str:
         standings={one_line(one.name, 120): one for one in note.standings},
         sections=[(at, one, said) for at, one, said in sections if one.kind not in ("coverage", "risk") and said],
         evidence=[_evidence(note, finding, cited[finding.finding_id]) for finding in note.findings],
+        decisions=[at for at, one, said in sections if one.kind == "decision" and said],
         by_risk=_by_risk(note),
         risk_choices=[(risk, risk_label(risk, note.language)) for risk in reversed(RISKS)],
     )
@@ -102,7 +103,7 @@ def _evidence(note: Note, finding: Finding, cited: Iterable[str]) -> dict[str, A
     return {
         "id": anchor(finding.finding_id),
         "mark": mark(finding.finding_id),
-        "title": note.clause_title(finding.clause_type),
+        "title": note.clause_title(finding),
         "supplier": one_line(finding.supplier, 120),
         "place": place(finding, language),
         "quote": finding.quote,

@@ -11,12 +11,13 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from nodes.domain.clauses import RISKS, Finding
 from nodes.domain.playbook import Playbook
+from nodes.domain.risk import unreviewed_risk
 
 Verdict = Literal["accept", "reject"]
 
@@ -49,7 +50,21 @@ def most_serious_first(finding: Finding) -> tuple[int, int, str, int, str]:
 def acceptable_by_one(findings: Iterable[Finding], playbook: Playbook) -> tuple[str, ...]:
     """Ids of the findings that "accept all" covers: those whose risk the playbook lets one person accept at once."""
     risks = frozenset(playbook.review.one_person_may_accept)
-    return tuple(finding.finding_id for finding in findings if finding.risk in risks)
+    return tuple(one.finding_id for one in findings if one.risk in risks and one.reviewers_needed == 1)
+
+
+def person(name: str) -> str:
+    """A reviewer's name as names are compared: case and spaces do not count."""
+    return " ".join(name.casefold().split())
+
+
+def allowed_reviewers(finding: Finding, risk: str, playbook: Playbook) -> tuple[str, ...]:
+    """Who alone may decide on a finding of this risk; () when anybody may. The first entry that fits holds."""
+    types = {finding.clause_type, finding.about}
+    for entry in playbook.review.reviewers:
+        if (not entry.risks or risk in entry.risks) and (not entry.types or types & set(entry.types)):
+            return entry.names
+    return ()
 
 
 def packet(
@@ -60,11 +75,15 @@ def packet(
     Of all findings of a run, those that need review and are not decided yet, most serious first. Keys: format, run_id,
     playbook {name, version, sha256, title}, round, findings (as Finding.to_json, without their decision), counts
     {to_review, by_risk, by_alignment}, one_person {risks, finding_ids}, decided (finding id → verdict, by `decisions`
-    or by the finding itself; a reply may decide them anew).
+    or by the finding itself; a reply may decide them anew), several (finding id → how many people must decide the
+    same), reviewers (finding id → who alone may decide), said (finding id → reviewer → verdict, of those waiting for
+    more people).
     """
     ordered = sorted(findings, key=most_serious_first)
+    several = {one.finding_id: one.reviewers_needed for one in ordered if one.reviewers_needed > 1}
+    decisions = list(decisions)
     verdicts = {one.finding_id: str(one.decision["verdict"]) for one in ordered if one.decision}
-    verdicts.update({finding_id: decision.verdict for finding_id, decision in latest(decisions).items()})
+    verdicts.update({finding_id: decision.verdict for finding_id, decision in latest(decisions, several).items()})
     waiting = [finding for finding in ordered if finding.needs_review and finding.finding_id not in verdicts]
     by_risk = Counter(finding.risk for finding in waiting)
     plain = {
@@ -88,9 +107,23 @@ def packet(
             "finding_ids": list(acceptable_by_one(waiting, playbook)),
         },
         "decided": {one.finding_id: verdicts[one.finding_id] for one in ordered if one.finding_id in verdicts},
+        "several": several,
+        "reviewers": _named(ordered, playbook),
+        "said": {
+            one.finding_id: said
+            for one in waiting
+            if one.finding_id in several and (said := opinions(decisions, one.finding_id))
+        },
     }
     parsed: dict[str, Any] = json.loads(to_bytes(plain))
     return parsed
+
+
+def _named(findings: Iterable[Finding], playbook: Playbook) -> dict[str, list[str]]:
+    if not playbook.review.reviewers:
+        return {}
+    names = ((one.finding_id, allowed_reviewers(one, unreviewed_risk(one, playbook), playbook)) for one in findings)
+    return {finding_id: list(each) for finding_id, each in names if each}
 
 
 def _finding_json(finding: Finding) -> dict[str, Any]:
@@ -111,21 +144,52 @@ def sha256_of(packet: Mapping[str, Any]) -> str:
     return hashlib.sha256(to_bytes(packet)).hexdigest()
 
 
-def latest(decisions: Iterable[Decision]) -> dict[str, Decision]:
-    """The decision that holds on each finding: the last one in the order given (the ledger's, oldest first)."""
-    return {decision.finding_id: decision for decision in decisions}
+def latest(decisions: Iterable[Decision], several: Mapping[str, int] | None = None) -> dict[str, Decision]:
+    """The decision that holds on each finding: the last one in the order given (the ledger's, oldest first).
+
+    `several` says on which findings how many different people must have decided the same. Such a decision bears all
+    their names; before there are so many, none holds.
+    """
+    several = several or {}
+    found: dict[str, Decision] = {}
+    shared: dict[str, dict[str, Decision]] = {}
+    for decision in decisions:
+        if decision.finding_id in several:
+            # Taken out first, so that the order is that of each person's last word.
+            mine = shared.setdefault(decision.finding_id, {})
+            mine.pop(person(decision.reviewer), None)
+            mine[person(decision.reviewer)] = decision
+        else:
+            found[decision.finding_id] = decision
+    for finding_id, words in shared.items():
+        for last in reversed(words.values()):
+            same = [word for word in words.values() if word.verdict == last.verdict]
+            if len(same) >= several[finding_id]:
+                found[finding_id] = replace(last, reviewer=", ".join(word.reviewer for word in same))
+                break
+    return found
+
+
+def opinions(decisions: Iterable[Decision], finding_id: str) -> dict[str, str]:
+    """The last verdict of each person on a finding, by the name that they gave."""
+    words = {person(one.reviewer): one for one in decisions if one.finding_id == finding_id}
+    return {one.reviewer: one.verdict for one in words.values()}
 
 
 def undecided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> tuple[str, ...]:
-    """Ids of the packet's findings that nobody has decided on, in the packet's order."""
-    decided = latest(decisions)
+    """Ids of the packet's findings on which no decision holds yet, in the packet's order."""
+    decided = latest(decisions, packet.get("several"))
     return tuple(one["finding_id"] for one in packet["findings"] if one["finding_id"] not in decided)
 
 
-def changes_scores(new: Iterable[Decision], earlier: Iterable[Decision] = ()) -> bool:
+def changes_scores(
+    new: Iterable[Decision], earlier: Iterable[Decision] = (), several: Mapping[str, int] | None = None
+) -> bool:
     """Whether `new` rejects a finding that counted, or takes back a rejection: only then do scores move."""
-    before = latest(earlier)
+    new, earlier = list(new), list(earlier)
+    before, after = latest(earlier, several), latest([*earlier, *new], several)
+    touched = {decision.finding_id for decision in new} & after.keys()
     return any(
-        (decision.verdict == "reject") != (finding_id in before and before[finding_id].verdict == "reject")
-        for finding_id, decision in latest(new).items()
+        (after[finding_id].verdict == "reject") != (finding_id in before and before[finding_id].verdict == "reject")
+        for finding_id in touched
     )

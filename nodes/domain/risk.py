@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
+import regex
+
+from nodes.domain.absence import can_lack, counts, is_open, refuted, supplier_key, types_in, verdict_on
 from nodes.domain.clauses import RISKS, Finding, Risk
+from nodes.domain.errors import PlaybookError
+from nodes.domain.families import ACROSS
 from nodes.domain.hostile import clause_of
+from nodes.domain.looked_for import LookedFor
+from nodes.domain.overrides import is_void
+from nodes.domain.overrides import said as override_said
 from nodes.domain.playbook import Clause, Playbook, Thresholds
 from nodes.domain.run import DocumentResult
 
-AGREEMENT_TYPES = 3
-"""A document with so many clause types is an agreement; only of one is a clause missed."""
+SEARCH_SECONDS = 5.0
+"""One pattern on one quote takes a thousandth of it; one that takes longer would hold up the whole run."""
 OTHERS_DIVISOR = 4
 """Beside the gravest item, all others together count for one part in so many."""
 _LAST = 1 << 40
@@ -51,19 +59,29 @@ class _Item:
     missing: bool = False
 
 
-def score(findings: Sequence[Finding], documents: Sequence[DocumentResult], playbook: Playbook) -> Scored:
-    """Score all findings of a run.
+def score(
+    findings: Sequence[Finding],
+    documents: Sequence[DocumentResult],
+    playbook: Playbook,
+    looked_for: LookedFor | None = None,
+    parts: Collection[str] = (),
+) -> Scored:
+    """Score all findings of a run, those of nodes.domain.absence included.
 
     A rejected finding counts for nothing. One that could not be located counts for its document only once it is
-    accepted; until then its clause is held neither present nor missing. A document that failed misses nothing.
+    accepted; until then its clause is held neither present nor missing. A document that failed misses nothing, and
+    none of `parts`, which belong to another document. Raises PlaybookError for a pattern that takes too long.
     """
+    sought = looked_for or LookedFor(playbook)
     order = {result.document: result.ordinal for result in documents}
     rated = sorted((_rated(finding, playbook) for finding in findings), key=lambda finding: _place(finding, order))
     by_document: dict[str, list[Finding]] = defaultdict(list)
     for finding in rated:
         by_document[finding.document].append(finding)
     results = sorted(documents, key=lambda result: result.ordinal)
-    items = {result.document: _items(result, by_document[result.document], playbook) for result in results}
+    items = {
+        one.document: _items(one, by_document[one.document], playbook, sought.types(one), parts) for one in results
+    }
     ratings = {document: _rating(found, playbook.thresholds) for document, found in items.items()}
     return Scored(tuple(rated), ratings, _suppliers(results, items, by_document, playbook))
 
@@ -75,17 +93,45 @@ def _place(finding: Finding, order: Mapping[str, int]) -> tuple[int, str, int, i
 
 
 def _rated(finding: Finding, playbook: Playbook) -> Finding:
-    clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
-    points, reasons = _points(finding.quote, clause) if clause else (0, ())
-    total = _bounded(points)
-    if _verdict(finding) == "reject":
+    total, reasons = weighed(finding, playbook)
+    risk = risk_of(total, playbook.thresholds)
+    finding = replace(finding, reviewers_needed=_needed(risk, playbook))
+    if verdict_on(finding) == "reject":
         return replace(
             finding, risk="low", score=0, reasons=(*reasons, "rejected by a reviewer: does not count"),
             needs_review=False, review_reason="",
         )  # fmt: skip
-    risk = risk_of(total, playbook.thresholds)
+    reasons = (*reasons, *filter(None, (override_said(finding),)))
+    if is_void(finding):
+        return replace(finding, risk="low", score=0, reasons=reasons, needs_review=False, review_reason="")
     why = _review_reason(finding, risk, playbook)
     return replace(finding, risk=risk, score=total, reasons=reasons, needs_review=bool(why), review_reason=why)
+
+
+def unreviewed_risk(finding: Finding, playbook: Playbook) -> Risk:
+    """The risk of a finding by what is written there, whatever anybody decided on it."""
+    return risk_of(weighed(finding, playbook)[0], playbook.thresholds)
+
+
+def reviewers_needed(finding: Finding, playbook: Playbook) -> int:
+    """How many different people must decide the same on it."""
+    return _needed(unreviewed_risk(finding, playbook), playbook) if playbook.review.four_eyes else 1
+
+
+def _needed(risk: Risk, playbook: Playbook) -> int:
+    return 2 if risk in playbook.review.four_eyes else 1
+
+
+def weighed(finding: Finding, playbook: Playbook) -> tuple[int, tuple[str, ...]]:
+    """Score and chain of reasons, whatever anybody decided."""
+    if finding.about:
+        lacked = playbook.clause(finding.about)
+        points = lacked.points_if_missing if lacked else 0
+        why = (_reason(points, lacked.missing_reason or "missing"),) if lacked and points else ()
+        return _bounded(points), (*why, *finding.reasons)
+    clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
+    points, reasons = _points(finding.quote, clause) if clause else (0, ())
+    return _bounded(points), (*reasons, *(finding.reasons if finding.clause_type in ACROSS else ()))
 
 
 def _points(quote: str, clause: Clause) -> tuple[int, tuple[str, ...]]:
@@ -95,7 +141,7 @@ def _points(quote: str, clause: Clause) -> tuple[int, tuple[str, ...]]:
         reasons.append(_reason(clause.points, clause.reason or f"{clause.type} is present"))
     plain = " ".join(quote.split()).replace("’", "'")
     for modifier in clause.modifiers:
-        if _compiled(modifier.pattern).search(plain):
+        if _found(modifier.pattern, plain, clause.type):
             points += modifier.points
             reasons.append(_reason(modifier.points, modifier.reason))
     return points, tuple(reasons)
@@ -105,9 +151,20 @@ def _reason(points: int, text: str) -> str:
     return f"{points:+d} {text}"
 
 
+def _found(pattern: str, quote: str, clause_type: str) -> bool:
+    try:
+        return _compiled(pattern).search(quote, timeout=SEARCH_SECONDS) is not None
+    except TimeoutError:
+        raise PlaybookError(
+            f"The pattern {pattern} of clause {clause_type} takes more than {SEARCH_SECONDS:g} s on one quote: make it "
+            "simpler and score this run by the mended playbook, with python run.py fork THREAD --playbook FILE."
+        ) from None
+
+
 @lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+def _compiled(pattern: str) -> Any:
+    """By the library that can be told when to give up; its patterns are those of `re`."""
+    return regex.compile(pattern, regex.IGNORECASE)
 
 
 def _bounded(points: int) -> int:
@@ -123,49 +180,51 @@ def risk_of(points: int, thresholds: Thresholds) -> Risk:
     return "medium" if points >= thresholds.medium else "low"
 
 
-def _verdict(finding: Finding) -> str:
-    return str(finding.decision.get("verdict", "")) if finding.decision else ""
-
-
 def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
     """Why a person must look at an undecided finding; "" when nobody must."""
-    if _verdict(finding):
+    if verdict_on(finding):
         return ""
     review, reasons = playbook.review, []
     if hostile := clause_of(finding.clause_type):
         reasons.append(hostile.reason)
-    if finding.alignment in review.alignments:
+    if finding.about:
+        reasons += ["not every page of the document was read"] if finding.confidence < 1 else []
+        reasons += ["a clause is missing"] if finding.alignment in review.alignments else []
+    elif finding.alignment in review.alignments:
         reasons.append(f"quote {finding.alignment.replace('_', ' ')} in the document")
-    if finding.confidence < review.below_confidence:
+    if finding.confidence < review.below_confidence and not finding.about:
         reasons.append(f"confidence {finding.confidence:.2f} is below {review.below_confidence:.2f}")
     if review.from_risk != "none" and RISKS.index(risk) >= RISKS.index(review.from_risk):
         reasons.append(f"risk is {risk}")
+    if finding.disputed:
+        reasons.append(f"the engines differ: {finding.disputed}")
+    if finding.overridden:
+        reasons.append(override_said(finding))
+    if finding.reviewers_needed > 1:
+        reasons.append(f"{finding.reviewers_needed} reviewers must decide the same")
     return "; ".join(reasons)
 
 
-def _counts(finding: Finding) -> bool:
-    verdict = _verdict(finding)
-    return verdict == "accept" or (verdict != "reject" and finding.alignment != "not_found")
-
-
-def _open(finding: Finding) -> bool:
-    return not _verdict(finding) and finding.alignment == "not_found"
-
-
-def _items(result: DocumentResult, findings: Sequence[Finding], playbook: Playbook) -> list[_Item]:
+def _items(
+    result: DocumentResult,
+    findings: Sequence[Finding],
+    playbook: Playbook,
+    sought: Collection[str],
+    parts: Collection[str],
+) -> list[_Item]:
     """The gravest finding of each type, and the clauses that an agreement lacks."""
     best: dict[str, Finding] = {}
     for finding in findings:
-        if _counts(finding) and finding.score > best.get(finding.clause_type, finding.with_(score=-1)).score:
+        if counts(finding) and finding.score > best.get(finding.clause_type, finding.with_(score=-1)).score:
             best[finding.clause_type] = finding
     items = [_Item(name, finding.score, _said(finding, playbook)) for name, finding in best.items()]
-    if result.state == "done" and len(best) >= AGREEMENT_TYPES:
-        undecided = {finding.clause_type for finding in findings if _open(finding)}
-        items += _missing(set(best) | undecided, playbook)
+    if can_lack(result, types_in(findings, playbook), playbook, parts):
+        undecided = {finding.clause_type for finding in findings if is_open(finding)}
+        items += _missing(set(best) | undecided | refuted(findings), playbook, sought)
     return items
 
 
-def _missing(present: set[str], playbook: Playbook) -> list[_Item]:
+def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> list[_Item]:
     return [
         _Item(
             clause.type,
@@ -174,7 +233,7 @@ def _missing(present: set[str], playbook: Playbook) -> list[_Item]:
             missing=True,
         )
         for clause in playbook.clauses
-        if clause.type not in present and (clause.points_if_missing or clause.required)
+        if clause.type in sought and clause.type not in present and (clause.points_if_missing or clause.required)
     ]
 
 
@@ -208,11 +267,12 @@ def _suppliers(
     """Over all documents of a supplier: a clause is missing only when none of them has it."""
     groups: dict[str, list[DocumentResult]] = defaultdict(list)
     for result in results:
-        groups[_key(result)].append(result)
+        groups[supplier_key(result)].append(result)
     ratings = {}
     for group in groups.values():
         present = {item.clause_type for result in group for item in items[result.document] if not item.missing}
-        present |= {finding.clause_type for result in group for finding in findings[result.document] if _open(finding)}
+        for mine in (findings[result.document] for result in group):
+            present |= {finding.clause_type for finding in mine if is_open(finding)} | refuted(mine)
         gravest: dict[str, _Item] = {}
         for item in (item for result in group for item in items[result.document]):
             if item.missing and item.clause_type in present:
@@ -221,9 +281,3 @@ def _suppliers(
                 gravest[item.clause_type] = item
         ratings[group[0].supplier or group[0].document] = _rating(gravest.values(), playbook.thresholds)
     return ratings
-
-
-def _key(result: DocumentResult) -> str:
-    """Spellings of one supplier fall together; documents of unknown suppliers do not."""
-    name = re.sub(r"[\W_]+", "", result.supplier.casefold())
-    return f"supplier {name}" if name else f"document {result.document}"

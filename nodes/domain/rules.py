@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib import resources
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from nodes.domain.clauses import Candidate
 from nodes.domain.documents import DocumentText
+from nodes.domain.engine_files import LANGUAGES as LANGUAGES
+from nodes.domain.engine_files import rule_bytes
+from nodes.domain.engine_files import rules_sha256 as rules_sha256
 from nodes.domain.errors import MissingPart
 from nodes.domain.folding import simplify
 from nodes.domain.sentences import Sentence, sentences
 
-LANGUAGES = ("en", "fr")
-_CODE = ("rules", "sentences", "folding", "entities", "hostile")
 FLOOR = 0.25
 """Candidates less sure than this are not proposed."""
 SHORTEST = 25
@@ -123,29 +122,10 @@ def load_rules() -> dict[str, RuleFile]:
     files = {}
     for language in LANGUAGES:
         try:
-            files[language] = RuleFile.model_validate(tomllib.loads(_bytes(language).decode()))
+            files[language] = RuleFile.model_validate(tomllib.loads(rule_bytes(language).decode()))
         except (tomllib.TOMLDecodeError, ValidationError) as error:
             raise MissingPart(f"The clause rules {language}.toml cannot be read: {error}.") from error
     return files
-
-
-@lru_cache(maxsize=1)
-def rules_sha256() -> str:
-    """Of all rule files and of the code that applies them: another hash, perhaps other answers."""
-    digest = hashlib.sha256()
-    for file in (*LANGUAGES, "hostile"):
-        digest.update(_bytes(file))
-    for module in _CODE:
-        digest.update(resources.files("nodes.domain").joinpath(f"{module}.py").read_bytes())
-    return digest.hexdigest()
-
-
-def _bytes(language: str) -> bytes:
-    path = resources.files("nodes.playbooks.rules").joinpath(f"{language}.toml")
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise MissingPart(f"The clause rules {language}.toml are not installed: {error}.") from error
 
 
 def find(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
@@ -155,16 +135,24 @@ def find(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
     """
     files = load_rules()
     chosen = [files[text.language]] if text.language in files else [files[language] for language in LANGUAGES]
+    return _applied(text, [(rule, f"local:rules@{file.version}") for file in chosen for rule in file.rule], types)
+
+
+def find_own(text: DocumentText, rules: Sequence[Rule], types: Sequence[str], source: str) -> list[Candidate]:
+    """The same by rules that a user wrote, for the language of this text; `source` is what the candidates name."""
+    return _applied(text, [(rule, source) for rule in rules], types)
+
+
+def _applied(text: DocumentText, rules: Sequence[tuple[Rule, str]], types: Sequence[str]) -> list[Candidate]:
     read = [
         _Read(s, simplify(text.text[s.start : s.end]), simplify(f"{s.article} / {s.heading}")) for s in sentences(text)
     ]
     wanted = set(types)
     found: dict[tuple[str, int], Candidate] = {}
-    for file in chosen:
-        for rule in file.rule:
-            if rule.type in wanted:
-                for candidate in _apply(rule, read, text, f"local:rules@{file.version}"):
-                    found.setdefault((rule.type, candidate.start or 0), candidate)
+    for rule, source in rules:
+        if rule.type in wanted:
+            for candidate in _apply(rule, read, text, source):
+                found.setdefault((rule.type, candidate.start or 0), candidate)
     return sorted(found.values(), key=lambda c: (c.start or 0, c.clause_type))
 
 

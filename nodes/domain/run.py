@@ -82,6 +82,10 @@ class Run:
     """As the user wrote it, one a line."""
     started_at: datetime | None = None
     cancelled_at: datetime | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """What it is made with, by name: reader, rules, facts, each prompt; {} in runs that did not write it down."""
+    parent_thread_id: str | None = None
+    """Of a fork: the thread whose documents it scores anew; it asks no model, for the note neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,8 @@ class DocumentResult:
     model: str = ""
     findings_ref: str = ""
     """Artifact with its findings; "" when it failed."""
+    facts_ref: str = ""
+    """Artifact with what it states about itself; "" when it failed."""
     text_ref: str = ""
     """Artifact with its text; "" when it failed."""
     findings: int = 0

@@ -14,7 +14,7 @@ from nodes.ports import Question
 from nodes.prompts import Prompt, load_prompt
 
 ANSWER_TOKENS = 4_096
-"""Room for the answer about one chunk of passages; a longer one is cut and asked about in halves."""
+"""Room for the answer about one chunk of passages; one that is cut is asked about in halves, or with twice as much."""
 
 
 def model_question(
