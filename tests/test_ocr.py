@@ -73,7 +73,9 @@ def test_a_program_that_fails_or_says_nothing_reads_no_line(monkeypatch: pytest.
     import numpy
 
     assert tesseract.recognise(numpy.full((40, 40), 255, numpy.uint8), 200, "fra") == []
-    assert tesseract._said("--version") == []
+    tesseract._asked.cache_clear()
+    assert (tesseract.version(), tesseract.languages(), tesseract.reads("fr")) == ("", (), "")
+    tesseract._asked.cache_clear()
 
 
 def test_without_the_data_of_a_language_tesseract_reads_none_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

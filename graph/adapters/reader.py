@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib.metadata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,6 +42,7 @@ SENTENCES = {
 }
 
 
+@functools.cache
 def version_of(package: str) -> str:
     """Its version, or "" when it is not installed."""
     try:

@@ -23,17 +23,15 @@ SECONDS = 120
 """For one page; the usual one takes one or two."""
 
 
-@functools.cache
 def version() -> str:
     """Such as 5.3.0; "" when it is not installed."""
-    said = _said("--version")
+    said = _asked()[0]
     return said[0].split()[-1] if said else ""
 
 
-@functools.cache
 def languages() -> tuple[str, ...]:
     """Those of ours whose data is installed."""
-    there = set(_said("--list-langs")[1:])
+    there = set(_asked()[1][1:])
     return tuple(ours for ours, theirs in DATA.items() if theirs in there)
 
 
@@ -43,15 +41,21 @@ def reads(language: str) -> str:
     return "+".join(DATA[one] for one in wanted) if version() and set(wanted) <= set(languages()) else ""
 
 
-def _said(option: str) -> list[str]:
+@functools.cache
+def _asked() -> tuple[list[str], list[str]]:
+    """What it says of its version and its languages, a list of lines each; asked at once, for a start waits for it."""
     program = shutil.which("tesseract")
     if program is None:
-        return []
+        return [], []
+    options = ("--version", "--list-langs")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     try:
-        done = subprocess.run([program, option], capture_output=True, text=True, timeout=10, check=True)
+        asked = [subprocess.Popen([program, option], **pipes) for option in options]  # type: ignore[call-overload]
+        said = [(one.communicate(timeout=10)[0] or "", one.returncode) for one in asked]
     except (OSError, subprocess.SubprocessError):
-        return []
-    return (done.stdout or done.stderr).splitlines()
+        return [], []
+    version, listed = ([] if code else lines.splitlines() for lines, code in said)
+    return version, listed
 
 
 def recognise(picture: Any, dpi: int, data: str) -> list[Found]:

@@ -10,7 +10,6 @@ from datetime import date
 
 from nodes.domain.borrowed import borrowed_from, without
 from nodes.domain.clauses import Finding
-from nodes.domain.decisions_dates import french
 from nodes.domain.facts import Fact
 from nodes.domain.families import Families
 from nodes.domain.format import one_line
@@ -175,8 +174,13 @@ class _Writer:
         return one_line(_figures(fact, written) if fact.kind == "cap_amount" else written, 160)
 
     def day(self, value: str) -> str:
+        if self.language != "fr":
+            return value
+        # Late: its patterns take long to compile, and only a French note needs it.
+        from nodes.domain.decisions_dates import french
+
         try:
-            return french(date.fromisoformat(value)) if self.language == "fr" else value
+            return french(date.fromisoformat(value))
         except ValueError:
             return value
 

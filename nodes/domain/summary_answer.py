@@ -10,8 +10,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from nodes.domain.clauses import Finding
-from nodes.domain.decisions_summary import PARTS, decisive
-from nodes.domain.decisions_text import DecisionText
 from nodes.domain.documents import DocumentText
 from nodes.domain.evidence import Locator
 from nodes.domain.facts import Fact, of_kind
@@ -62,6 +60,10 @@ class DecisionSummary(BaseModel):
 def summary_passages(text: DocumentText, facts: Sequence[Fact], budget: int) -> list[Passage]:
     """What a model is shown of a decision, in its order, at most `budget` characters: the operative part, the reasons
     that carry it, the facts, the ground before those reasons, and who is against whom."""
+    # Late: their patterns take long to compile, and a run over contracts needs none of them.
+    from nodes.domain.decisions_summary import decisive
+    from nodes.domain.decisions_text import DecisionText
+
     decision = DecisionText(text)
     category = next((str(one.detail.get("category", "")) for one in of_kind(facts, "solution")), "")
     carrying = decisive(decision, category)
@@ -132,6 +134,8 @@ def read_summary(
         fact = _fact(said, text, passages, locator, source)
         if fact is not None and _borne_out(fact, text, court) and fact.value not in [one.value for one in found]:
             found.append(fact)
+    from nodes.domain.decisions_summary import PARTS
+
     found.sort(key=lambda one: PARTS.index(one.kind.removeprefix("summary_")))
     return found, len(listed) - len(found)
 
