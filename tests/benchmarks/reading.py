@@ -109,7 +109,7 @@ def megabytes() -> float:
 async def measure(rounds: int) -> int:
     files = sorted((DATA / "contracts" / "pdf").glob("*.pdf"), key=lambda file: -file.stat().st_size)
     cores = usable_cpus()
-    shares = [[str(file) for file in files[start::cores]] for start in range(cores)]
+    shares = [[str(file)] for file in files]  # whoever is free takes the next, as the children do
     questions = [question(file) for file in files]
     found: dict[str, list[Rate]] = {"bare PDFium": [], "in the child": [], "all of it": []}
     children = Children(workers=cores)
