@@ -161,6 +161,9 @@ async def drive(
         driver = Driver(thread_id, graph, lease, outside.database, resume_id)
         lease.keep(lambda: driver.drain("cancelled"), driver.lost)
         yield driver
+        if driver.drain_reason:
+            # A batch may have closed just as the signal came: what was begun ahead of it has its grace here.
+            await pool.drain()
         outcome = driver.drain_reason or "ended"
     except asyncio.CancelledError:
         outcome = "cancelled"

@@ -7,13 +7,15 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rooms import risky
 from world import begin, environment, number, rows, run, wait_until
 
+from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 
 MODELS = ("--engine", "openai", "--model", "extract=gpt-4.1-mini", "--model", "summarize=gpt-4.1-nano")
@@ -118,3 +120,24 @@ def test_a_note_that_is_being_written_drains_too(
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["status"] == "completed"
     assert set(asked(endpoint).values()) == {1} and sum(asked(endpoint, "gpt-4.1-nano").values()) == 10
+
+
+async def test_a_signal_that_comes_as_a_batch_closes_gives_the_calls_of_the_next_ones_their_grace_too(
+    endpoint: ScriptedEndpoint, database: str, home: Path, tmp_path: Path
+) -> None:
+    endpoint.script([], latency=0.6)
+    settings = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
+    options: dict[str, Any] = {"engine": "openai", "batch_size": 1, "concurrency": 2, "review": "never"}
+    async with Reprise.open(database_url=database, home=home, **settings) as reprise:
+
+        def told(event: Mapping[str, Any]) -> None:
+            if event["event"] == "batch" and event["index"] == 1:
+                reprise.drain("SIGTERM")
+
+        view = await reprise.start(risky(tmp_path / "room", 8), thread="t", on_event=told, **options)
+        assert view.status == "interrupted" and endpoint.calls("disconnected") == []
+        states = {call["state"] for call in await reprise.journal("t")}
+        assert states <= {"completed", "reused"} and view.documents["done"] > 1
+        endpoint.script([], latency=0.0)
+        assert (await reprise.resume("t")).documents["done"] == 8
+    assert set(asked(endpoint).values()) == {1}

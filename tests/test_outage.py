@@ -21,7 +21,7 @@ def test_a_server_that_restarts_at_once_interrupts_nothing(
     own_server: Server, outage_url: str, home: Path, tmp_path: Path
 ) -> None:
     source = contracts(tmp_path / "room", 24)
-    with ScriptedEndpoint(latency=0.3) as endpoint:
+    with ScriptedEndpoint(latency=0.8) as endpoint:
         process, _ = begun(outage_url, home, endpoint, source)
         half_done(outage_url, 6)
         own_server.restart()
@@ -37,7 +37,7 @@ def test_answers_that_were_paid_while_the_server_was_away_are_kept(
     seconds: int, own_server: Server, outage_url: str, home: Path, tmp_path: Path
 ) -> None:
     source = contracts(tmp_path / "room", 24)
-    with ScriptedEndpoint(latency=0.5) as endpoint:
+    with ScriptedEndpoint(latency=1.5) as endpoint:
         process, env = begun(outage_url, home, endpoint, source)
         half_done(outage_url, 4)
         own_server.stop()

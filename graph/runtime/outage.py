@@ -145,27 +145,35 @@ class Outage:
         """Whether the server is back within the time; everything is made ready before anybody goes on."""
         if self._since is None:
             self._since, self._missed = datetime.now(UTC), time.monotonic()
-        told, pause = False, 0.05
-        since = self._since
-        while not await self._answers():
-            missed = time.monotonic() - self._missed
-            if self._given_up or missed >= self.wait_seconds:
-                self._given_up = True
+        since, news = self._since, _News(self, self._since)
+        # By a timer: a server that is going down or coming up may keep a look waiting for seconds.
+        timer = asyncio.get_running_loop().call_later(TELL_SECONDS, news.tell)
+        try:
+            if not await self._back():
                 return False
-            if missed >= TELL_SECONDS and not told:
-                self._tell(Word(True, since, self.wait_seconds))
-                told = True
-            if self._revive is not None:
-                await self._revive()
-            await asyncio.sleep(min(pause, max(0.0, self.wait_seconds - missed)))
-            pause = min(LONGEST_PAUSE, pause * 2)
+        finally:
+            timer.cancel()
         for pool in self._pools:
             await pool.drain()
         for hook in list(self._hooks):
             await hook()
         self._since, self._given_up = None, False
-        if told:
+        if news.told:
             self._tell(Word(False, since, time.monotonic() - self._missed))
+        return True
+
+    async def _back(self) -> bool:
+        """Wait until the server answers; False when that takes too long."""
+        pause = 0.05
+        while not await self._answers():
+            missed = time.monotonic() - self._missed
+            if self._given_up or missed >= self.wait_seconds:
+                self._given_up = True
+                return False
+            if self._revive is not None:
+                await self._revive()
+            await asyncio.sleep(min(pause, max(0.0, self.wait_seconds - missed)))
+            pause = min(LONGEST_PAUSE, pause * 2)
         return True
 
     async def _answers(self) -> bool:
@@ -191,6 +199,19 @@ class Outage:
             f"The database does not answer since {since:%H:%M:%S} UTC ({first_line(self._last)}){waited}; what was "
             "committed is safe. Start it, check it with: python run.py doctor, then resume."
         )
+
+
+class _News:
+    """Word of one outage that lasts; `told` once it was given."""
+
+    def __init__(self, outage: Outage, since: datetime) -> None:
+        self._outage, self._since = outage, since
+        self.told = False
+
+    def tell(self) -> None:
+        """Say that the server is missed."""
+        self.told = True
+        self._outage._tell(Word(True, self._since, self._outage.wait_seconds))
 
 
 def first_line(error: BaseException | None) -> str:

@@ -118,7 +118,7 @@ class ReadAhead:
         self._fill()
         while self._missing:
             if self._error is not None or stop():
-                await self._drain()
+                await self.drain()
                 if self._error is not None:
                     raise self._error
                 return []
@@ -202,7 +202,7 @@ class ReadAhead:
             self._changed.set()
         self._fill()
 
-    async def _drain(self) -> None:
+    async def drain(self) -> None:
         """No new document; those in flight get the grace, then they are cancelled."""
         self._open = False
         for task in self._waiting:
