@@ -32,7 +32,7 @@ def test_a_server_that_restarts_at_once_interrupts_nothing(
         nothing_twice(outage_url, endpoint, 24)
 
 
-@pytest.mark.parametrize("seconds", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seconds", [8, pytest.param(20, marks=pytest.mark.slow)])
 def test_answers_that_were_paid_while_the_server_was_away_are_kept(
     seconds: int, own_server: Server, outage_url: str, home: Path, tmp_path: Path
 ) -> None:
