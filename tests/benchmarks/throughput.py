@@ -17,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from reading import bare
 from stage import place, reprise_at, verdict
 from world import DATA
 
@@ -38,22 +39,6 @@ def room(folder: Path, count: int) -> Path:
     return folder
 
 
-def bare(paths: list[str]) -> int:
-    import pypdfium2 as pdfium
-
-    pages = 0
-    for path in paths:
-        document = pdfium.PdfDocument(path)
-        for page in document:
-            text = page.get_textpage()
-            text.get_text_range()
-            text.close()
-            page.close()
-            pages += 1
-        document.close()
-    return pages
-
-
 async def run(reprise: Reprise, source: Path, **options: Any) -> tuple[Any, float]:
     began = time.perf_counter()
     view = await reprise.start(str(source), review="never", matter=source.name, **options)
@@ -70,7 +55,7 @@ async def measure(count: int) -> int:
             list(pool.map(bare, [[]] * cores))
             shares = [[str(file) for file in sorted(source.iterdir())[start::cores]] for start in range(cores)]
             began = time.perf_counter()
-            pages = sum(pool.map(bare, shares))
+            pages = sum(pages for pages, _ in pool.map(bare, shares))
             yardstick = time.perf_counter() - began
         slow, whole = await run(reprise, one_by_one, concurrency=1)
         taken = {"reader": 0.0, "clause_rules": 0.0}
