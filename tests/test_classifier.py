@@ -194,7 +194,7 @@ def test_a_document_weighed_in_parts_weighs_the_same(monkeypatch: pytest.MonkeyP
 
 
 @given(st.text(alphabet="aA bB.;:\n\f1(é)« §$%shall not liable assign ", max_size=400))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_candidate_and_passage_is_a_slice_of_the_text(noise: str) -> None:
     text = f"{noise}\n\n{AGREEMENT}\n\n{noise}"
     seen = look(plain_text(text), TYPES)

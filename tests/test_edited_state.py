@@ -233,7 +233,7 @@ FIELDS = [
 RUN = Run("r", "t", "", "default", "", "p", "", "local", 1, Settings(), documents_total=3)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6))
 def test_any_state_is_either_good_or_named_and_no_router_raises(state: dict[str, Any]) -> None:
     for router in (after_extract, after_hold, after_score, after_record_review, after_summarize):

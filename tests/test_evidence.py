@@ -52,7 +52,7 @@ def said(location: Location, text: str = CONTRACT) -> list[str]:
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_run_of_whole_words_of_the_text_is_found_exactly(data: st.DataObject) -> None:
     # Runs that would part "150 000" are another matter: see the changed numbers below.
     words = [(i, i + len(word)) for i, word in _words(CONTRACT) if word not in ("150", "000")]
@@ -73,7 +73,7 @@ def _words(text: str) -> list[tuple[int, str]]:
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_whatever_is_asked_the_answer_is_a_location_whose_spans_lie_in_the_text(quote: str) -> None:
     found = locate(quote, document(CONTRACT))
     assert all(0 <= start < end <= len(CONTRACT) for start, end in found.spans)

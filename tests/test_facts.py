@@ -176,7 +176,7 @@ def test_what_is_not_in_the_document_is_kept_as_not_found_and_twins_are_one() ->
 
 
 @given(st.text(alphabet="0123456789,.' %€$ EURfteninsx()\n", max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_whatever_stands_in_a_contract_its_facts_are_slices_of_it(text: str) -> None:
     whole = f"This Agreement is made on 1 May 2020. The liability shall not exceed {text} and lasts for {text} years."
     candidate = Candidate("cap_on_liability", whole[38:], 0.9, "x", 38)
