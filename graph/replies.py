@@ -12,7 +12,7 @@ from langgraph.types import Command, StateSnapshot
 from graph.composition import Parts
 from nodes.domain.errors import ReplyError
 from nodes.domain.reply import read_reply
-from nodes.domain.review import undecided
+from nodes.domain.review import decided, undecided
 from nodes.domain.run import Run
 
 WAIT: Final = object()
@@ -57,13 +57,12 @@ class Replies:
             raise ReplyError(f"Thread {thread_id} waits for no review: see python run.py status {thread_id}.")
         sha256 = head.values["packet"]
         packet = json.loads(await self._parts.outside.services.artifacts.get(sha256))
-        read = read_reply(reply, packet, sha256)
+        run_id = (await self._run(head)).run_id
+        read = read_reply(reply, packet, sha256, decided(packet, await self._parts.ledger.decisions(run_id)))
         if read.error:
             raise ReplyError(f"{read.error} The run still waits.")
         stamped = read.decisions(sha256, self._parts.outside.services.clock.now())
-        return await self._parts.ledger.decide(
-            (await self._run(head)).run_id, [replace(one, surface=surface) for one in stamped]
-        )
+        return await self._parts.ledger.decide(run_id, [replace(one, surface=surface) for one in stamped])
 
     async def _cancelled(self, head: StateSnapshot) -> bool:
         return bool(head.values.get("run_id")) and (await self._run(head)).cancelled_at is not None

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 
 from nodes.domain.format import count
 from nodes.domain.reply import read_reply
-from nodes.domain.review import changes_scores, undecided
+from nodes.domain.review import changes_scores, decided, undecided
 from nodes.entry import enter, review_packet
 from nodes.ports import Services
 from state import RunContext, RunState
@@ -20,7 +20,7 @@ async def record_review(state: RunState, runtime: Runtime[RunContext], *, servic
     packet, sha256 = await review_packet(given, run, services), given.packet
     # A reply that was put into the state by hand has no envelope: it is read all the same, and refused at the gate.
     inside = given.reply.get("value") if isinstance(given.reply, dict) and "value" in given.reply else given.reply
-    reply = read_reply(inside, packet, sha256)
+    reply = read_reply(inside, packet, sha256, decided(packet, await services.ledger.decisions(run.run_id)))
     if reply.error:
         return {"reply": None, "reply_error": reply.error, "headline": "needs_review: the last reply was refused"}
     if not reply.stored:

@@ -107,6 +107,16 @@ async def test_decisions_can_be_stored_without_going_on_and_the_next_resume_uses
     assert (await reprise.resume("t")).status == "completed"
 
 
+async def test_a_verdict_on_all_at_once_undoes_no_rejection_that_was_stored_before(reprise: Reprise) -> None:
+    await reprise.start(DANGEROUS, thread="t")
+    first, *others = [finding.finding_id for finding in await reprise.findings("t") if finding.needs_review]
+    reject = {"finding_id": first, "verdict": "reject", "reason": "negotiated away"}
+    assert await reprise.decide("t", decisions=[reject], reviewer="A. Martin") == 1
+    await reprise.resume("t", accept_all=True, reviewer="B. Petit")
+    said = {one.finding_id: (one.verdict, one.reviewer) for one in await reprise.decisions("t")}
+    assert said == {first: ("reject", "A. Martin")} | dict.fromkeys(others, ("accept", "B. Petit"))
+
+
 async def test_without_a_review_what_needs_one_is_not_stated(reprise: Reprise) -> None:
     run = await reprise.start(DANGEROUS, thread="t", review="never")
     assert run.status == "completed"

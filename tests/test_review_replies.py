@@ -133,6 +133,22 @@ def test_accept_all_covers_what_one_person_may_accept_and_named_decisions_win() 
     }
 
 
+def test_a_verdict_on_all_at_once_is_about_those_that_nobody_has_decided() -> None:
+    made = packet("run-1", make_playbook("low"), 1, [make_finding(place, risk="low") for place in range(3)])
+    ids = [one["finding_id"] for one in made["findings"]]
+    for value in (
+        {"reviewer": "A", "accept_all": True},
+        [{"type": "accept"}],
+        {"decisions": [{"type": "approve"}]},
+        {"decisions": [{"type": "reject", "message": "no"}]},
+    ):
+        reply = read_reply(value, made, sha256_of(made), decided={ids[1]})
+        assert [one.finding_id for one in reply.choices] == [ids[0], ids[2]]
+        assert read_reply(value, made, sha256_of(made), decided=set(ids)).error == ""
+    again = {"reviewer": "A", "decisions": [{"finding_id": ids[1], "verdict": "accept"}]}
+    assert read_reply(again, made, sha256_of(made), decided={ids[1]}).choices == (Choice(ids[1], "accept"),)
+
+
 def test_accept_all_of_nothing_acceptable_says_so() -> None:
     made = make_packet(2, "low")
     error = read_reply({"reviewer": "A", "accept_all": True}, made, sha256_of(made)).error

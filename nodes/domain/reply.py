@@ -4,7 +4,8 @@ Code after an interrupt must not raise, since LangGraph would refuse every later
 
 The forms it takes
 - ours: {"reviewer", "decisions": [{"finding_id", "verdict": "accept"|"reject", "reason"?}]}, and
-  {"reviewer", "accept_all": true, "reason"?}; both may stand together, then decisions named one by one win;
+  {"reviewer", "accept_all": true, "reason"?}, which is about those that nobody has decided yet; both may stand
+  together, then decisions named one by one win;
   "packet" may be added and must then be the sha256 of the packet that is waiting
 - a reference: {"packet": sha256, "stored": true}, the decisions are in the ledger already
 - Agent Inbox: [{"type": "accept"|"edit"|"response"|"ignore", "args"}], or its one entry without the list
@@ -15,7 +16,7 @@ The forms it takes
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -77,15 +78,18 @@ class _Question:
     permission: Permission
 
 
-def read_reply(value: object, packet: Mapping[str, Any], packet_sha256: str) -> Reply:
+def read_reply(
+    value: object, packet: Mapping[str, Any], packet_sha256: str, decided: Collection[str] = frozenset()
+) -> Reply:
     """Read what came back from the gate; never raises, whatever `value` is.
 
     `packet` and its sha256 are those that wait now. Decides only findings of the packet, or anew those listed in it
-    as decided.
+    as decided. `decided` are findings of the packet that somebody has decided since it was made: a verdict on all at
+    once leaves them as they are, so that no rejection is undone by accident.
     """
-    waiting = [one["finding_id"] for one in packet["findings"]]
-    bulk = packet["one_person"]["finding_ids"]
-    ids = frozenset([*waiting, *packet["decided"]])
+    ids = frozenset([*(one["finding_id"] for one in packet["findings"]), *packet["decided"]])
+    waiting = [one["finding_id"] for one in packet["findings"] if one["finding_id"] not in decided]
+    bulk = [finding_id for finding_id in packet["one_person"]["finding_ids"] if finding_id not in decided]
     question = _Question(packet_sha256, ids, waiting, bulk, Permission.of(packet))
     try:
         return _permitted(_read(value, question), question)

@@ -182,6 +182,11 @@ def undecided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> tuple
     return tuple(one["finding_id"] for one in packet["findings"] if one["finding_id"] not in decided)
 
 
+def decided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> frozenset[str]:
+    """Ids of the packet's findings on which a decision holds by now."""
+    return frozenset(one["finding_id"] for one in packet["findings"]) - frozenset(undecided(packet, decisions))
+
+
 def changes_scores(
     new: Iterable[Decision], earlier: Iterable[Decision] = (), several: Mapping[str, int] | None = None
 ) -> bool:
