@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 from graph.training.corpus import Contract
 from graph.training.growing import boosted, grown
@@ -38,8 +39,10 @@ TYPES = (
     "renewal_term",
 )
 FOLDS = 5
-STRENGTH = 0.7
+STRENGTH = 0.03
 """Inverse strength of regularisation of the first stage."""
+RAREST, MIDDLING = 8.0, 5.0
+"""A word counts by how rare it is, as the logarithm of one in so many sentences; a middling one keeps its value."""
 FORESTS, SHARE = 3, 0.8
 """Forests of the second stage, and the share of contracts that each learns from."""
 
@@ -92,18 +95,39 @@ def folds(count: int) -> npt.NDArray[np.int64]:
 def _first_stage(
     contracts: Sequence[Prepared], rows: Any, fold: npt.NDArray[np.int64], types: Sequence[str]
 ) -> tuple[list[Array], tuple[Vector, Array]]:
-    """Weights of the sentences of each contract as a model of the other folds gives them, and the model of all."""
+    """Weights of the sentences of each contract as a model of the other folds gives them, and the model of all.
+
+    The distance that a support vector machine gives is turned into log odds by what it gives to unseen contracts.
+    """
     unseen = np.zeros((rows.shape[0], len(types)), np.float32)
     every = np.zeros((rows.shape[1], len(types)))
     bias = np.zeros(len(types), np.float32)
-    parts = [(rows[fold != number], fold == number, rows[fold == number]) for number in range(FOLDS)]
+    rarity = _rarity(rows)
+    scaled = (rows @ sparse.diags(rarity)).tocsr().astype(np.float32)
+    parts = [(scaled[fold != number], fold == number, scaled[fold == number]) for number in range(FOLDS)]
     for index, name in enumerate(types):
         labels = np.concatenate([item.labels[name] for item in contracts])
+        distance = np.zeros(rows.shape[0])
         for seen, out, held in parts:
             weights, one = _linear(seen, labels[~out])
-            unseen[out, index] = held @ weights.astype(np.float32) + one
-        every[:, index], bias[index] = _linear(rows, labels)
+            distance[out] = held @ weights + one
+        slope, start = _odds(distance, labels)
+        unseen[:, index] = distance * slope + start
+        weights, one = _linear(scaled, labels)
+        every[:, index], bias[index] = weights * rarity * slope, one * slope + start
     return _by_contract(unseen, contracts), (every, bias)
+
+
+def _rarity(rows: Any) -> Vector:
+    """What an entry of each column counts: more, the fewer sentences have one."""
+    there = np.bincount(rows.indices, minlength=rows.shape[1])
+    return np.asarray(np.minimum(np.log(rows.shape[0] / np.maximum(there, 1)), RAREST) / MIDDLING)
+
+
+def _odds(distance: Vector, labels: Flags) -> tuple[float, float]:
+    """Slope and start of the line from distances to log odds."""
+    line = LogisticRegression(C=1e4).fit(distance[:, None], labels)
+    return float(line.coef_[0, 0]), float(line.intercept_[0])
 
 
 def _by_contract(values: Array, contracts: Sequence[Prepared]) -> list[Array]:
@@ -111,7 +135,7 @@ def _by_contract(values: Array, contracts: Sequence[Prepared]) -> list[Array]:
 
 
 def _linear(rows: Any, labels: Flags) -> tuple[Vector, float]:
-    model = LogisticRegression(C=STRENGTH, solver="liblinear", dual=True, max_iter=60, tol=0.1, random_state=0)
+    model = LinearSVC(C=STRENGTH, dual=True, max_iter=60, tol=0.1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(rows, labels)

@@ -11,7 +11,7 @@ FAR = -8.0
 """What stands beside the first and the last sentence: no clause at all."""
 FACTS = 29
 """Columns; the last is the number of the clause type."""
-WORTH = -6.0
+WORTH = -6.5
 """A sentence is looked at closely when its words weigh at least this, or a rule sees something in it."""
 
 Array = npt.NDArray[np.float32]

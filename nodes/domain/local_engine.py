@@ -14,7 +14,7 @@ from nodes.domain.folding import simplify
 from nodes.domain.rules import SHORTEST, find
 from nodes.domain.sentences import Sentence, sentences
 
-SOURCE = "local:model@2"
+SOURCE = "local:model@3"
 JOINS = 0.02
 """A neighbour of a clause's sentence that is at least this sure belongs to its quote."""
 LONGEST = 800
