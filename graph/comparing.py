@@ -24,9 +24,10 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """Keys: first, second {thread_id, name, playbook, engine, documents, findings}, same (findings alike in both),
-        changed [{finding_id, document, page, clause_type, about, quote, first, second}] with {risk, score, verdict}
-        each, only_first and only_second (findings of documents that both have), documents {only_first, only_second,
-        state [{document, first, second}]}, suppliers [{supplier, first, second}] with {risk, score} or null.
+        changed [{finding_id, document, unit, page, clause_type, about, quote, first, second}] with {risk, score,
+        verdict} each, only_first and only_second (findings of documents that both have), documents {only_first,
+        only_second, state [{document, first, second}]}, suppliers [{supplier, first, second}] with {risk, score} or
+        null.
         """
         return dict(self.data)
 
@@ -79,7 +80,7 @@ def _run(side: Side) -> dict[str, Any]:
 
 
 def _place(finding: Finding) -> dict[str, Any]:
-    names = ("finding_id", "document", "page", "clause_type", "about", "quote")
+    names = ("finding_id", "document", "unit", "page", "clause_type", "about", "quote")
     return {name: getattr(finding, name) for name in names}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from nodes.domain.clauses import Finding
 from nodes.domain.errors import MissingPart
-from nodes.domain.format import alignment_label, count, duration, money, one_line, risk_label
+from nodes.domain.format import alignment_label, count, duration, money, one_line, place_in, risk_label, unit_of
 
 SHOWN_ROWS = 50
 """Rows of a table in a notebook; the rest is counted."""
@@ -28,6 +28,7 @@ FINDING_COLUMNS = {
     "about": "string",
     "quote": "string",
     "page": "Int64",
+    "unit": "string",
     "alignment": "string",
     "risk": "string",
     "score": "Int64",
@@ -65,8 +66,9 @@ class FindingsView(list[Finding]):
         return frame([_finding_row(finding) for finding in self], FINDING_COLUMNS)
 
     def _repr_html_(self) -> str:
-        heads = ("risk", "supplier", "clause", "quote", "document", "page", "decision")
-        return table(count(len(self), "finding"), heads, [_finding_cells(finding) for finding in self])
+        head = unit_of(finding.unit for finding in self if finding.page is not None)
+        heads = ("risk", "supplier", "clause", "quote", "document", head, "decision")
+        return table(count(len(self), "finding"), heads, [_finding_cells(finding, head) for finding in self])
 
 
 class JournalView(list[dict[str, Any]]):
@@ -160,7 +162,7 @@ def _finding_row(finding: Finding) -> dict[str, Any]:
     return {**own, "verdict": decision.get("verdict"), "reviewer": decision.get("reviewer")}
 
 
-def _finding_cells(finding: Finding) -> tuple[str, ...]:
+def _finding_cells(finding: Finding, head: str) -> tuple[str, ...]:
     colour = RISK_COLOURS.get(finding.risk, "#555")
     chip = f"<span style='color:#fff;background:{colour};padding:0 .4em'>{_text(risk_label(finding.risk), 20)}</span>"
     doubt = "" if finding.alignment == "exact" else f" <i>({_text(alignment_label(finding.alignment), 60)})</i>"
@@ -172,7 +174,7 @@ def _finding_cells(finding: Finding) -> tuple[str, ...]:
         _text(" ".join(filter(None, (finding.clause_type, finding.about))), 60),
         doubt if finding.about else f"“{_text(finding.quote, 160)}”{doubt}",
         _text(finding.document, 60),
-        "" if finding.page is None else str(finding.page),
+        place_in(finding.page, finding.unit, head),
         _text(str(decision.get("verdict") or waits), 20),
     )
 

@@ -18,6 +18,7 @@ from graph.runtime.lease import Lease
 from nodes.domain.clauses import Candidate
 from nodes.domain.documents import DocumentText, SourceDocument
 from nodes.domain.errors import DocumentError, Transient
+from nodes.domain.format import unit_of
 from nodes.domain.passages import reading_list
 from nodes.domain.placing import located_facts
 from nodes.domain.playbook import Playbook
@@ -82,6 +83,7 @@ class Estimator:
         estimate = {
             "documents": {"total": len(documents), "unreadable": len(looked) - len(read)},
             "pages": sum(one.pages or 0 for one in read),
+            "unit": unit_of(one.unit for one in read),
             "calls": {
                 "reader": len(looked),
                 "clause_rules": len(read),
@@ -118,8 +120,9 @@ class Estimator:
             try:
                 reading = await services.calls.ask(run, read_question(services, run, source))
                 pages, text_ref = len(reading.value["pages"]), reading.value["text_ref"]
+                unit = reading.value.get("unit", "page")
                 if run.engine != "openai":
-                    return _Looked(pages)
+                    return _Looked(pages, unit=unit)
                 rules = await services.calls.ask(run, rules_question(services, playbook, source, text_ref))
                 raw = await services.artifacts.get(text_ref)
             except (DocumentError, Transient):
@@ -128,7 +131,7 @@ class Estimator:
         model = (chain(run.settings.models, "extract") or ("",))[0]
         chars = services.chunk_chars
         asked = await asyncio.to_thread(_questions, raw, rules.value, playbook, source, model, chars)
-        return _Looked(pages, supplier, asked)
+        return _Looked(pages, supplier, asked, unit)
 
     async def _sum(self, run: Run, questions: Sequence[Question]) -> _Sum:
         keys = [call_key(run, question) for question in questions]
@@ -209,6 +212,7 @@ class _Looked:
     pages: int | None
     supplier: str = ""
     questions: Sequence[Question] = ()
+    unit: str = "page"
 
 
 def _nothing() -> None:

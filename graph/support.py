@@ -90,7 +90,7 @@ class Support:
         return await progress(self._database, run.run_id if run else "")
 
     async def coverage(self, thread_id: str) -> dict[str, Any]:
-        """Every document and the state of each of its pages; keys: documents, pages, listed."""
+        """Every document and the state of each of its pages; keys: documents, pages, unit, listed."""
         run = await self._run(thread_id)
         view = await self._views.run(thread_id)
         listed = [
@@ -103,11 +103,12 @@ class Support:
                 "language": row.language,
                 "findings": row.findings,
                 "warnings": list(row.warnings),
+                "unit": row.unit,
                 "pages": [{"number": number, "state": state, "reason": why} for number, state, why in row.pages],
             }
             for row in await self._ledger.documents(run.run_id, 0, run.documents_total)
         ]
-        return {"documents": view.documents, "pages": view.pages, "listed": listed}
+        return {"documents": view.documents, "pages": view.pages, "unit": view.unit, "listed": listed}
 
     async def spent(self, thread_id: str) -> float:
         """US dollars so far; 0 while nothing is frozen."""

@@ -24,6 +24,7 @@ from nodes.domain.clauses import RISKS, Finding
 from nodes.domain.entering import readable
 from nodes.domain.errors import ArtifactMissing, ThreadBusy, UnknownThread
 from nodes.domain.finished import unread
+from nodes.domain.format import unit_of
 from nodes.domain.review import Decision, latest, undecided
 from nodes.domain.run import WORKFLOW_VERSION, ArtifactRef, Run
 from nodes.ports import Artifacts
@@ -35,6 +36,8 @@ class RunView:
 
     data: Mapping[str, Any]
     headline: str = ""
+    unit: str = "page"
+    """What `pages` are: page, section, or place where there are both."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -155,7 +158,7 @@ class Views:
             "error": untold
             or (last["error"] if last and last["outcome"] == "failed" and status != "running" else None),
         }
-        return RunView(data, state.get("headline") or "")
+        return RunView(data, state.get("headline") or "", unit_of(tally.units))
 
     async def findings(self, run: Run, state: Mapping[str, Any]) -> list[Finding]:
         """All findings with the decisions that hold now: scored ones, or before that those of closed batches."""

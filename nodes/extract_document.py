@@ -157,6 +157,7 @@ class _Document:
             facts_ref=await services.artifacts.put(_stored(facts)),
             text_ref=reading.value["text_ref"],
             findings=len(findings),
+            unit=text.unit,
             warnings=(*self._about(reading.value), *text.warnings, *seen.warnings),
         )
 

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from nodes.domain.entering import unwritten
 from nodes.domain.errors import Undelivered
 from nodes.domain.finished import event_key, finished
-from nodes.domain.format import money
+from nodes.domain.format import money, unit_of
 from nodes.domain.note import Note
 from nodes.domain.run import ArtifactRef, Run
 from nodes.entry import enter
@@ -41,6 +41,7 @@ async def publish(state: RunState, runtime: Runtime[RunContext], *, services: Se
         run=run.name or run.thread_id,
         documents=(tally.documents["done"], tally.documents["total"]),
         pages=(read, tally.pages["total"]),
+        unit=unit_of(tally.units),
         cost=money(spend.usd, basis=spend.basis, unpriced=spend.unpriced, language=note.language),
         engine=run.engine,
     )

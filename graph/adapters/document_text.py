@@ -39,12 +39,22 @@ def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentT
 def told(text: DocumentText) -> dict[str, Any]:
     """What the answer of the reader says of a text beside where it lies, JSON-plain."""
     pages = [[page.number, page.state, page.reason] for page in text.pages]
-    return {"pages": pages, "language": text.language, "warnings": list(text.warnings)}
+    return {"pages": pages, "unit": text.unit, "language": text.language, "warnings": list(text.warnings)}
 
 
 def encoded(text: DocumentText) -> bytes:
     """The canonical bytes of a DocumentText: the same text is the same artifact."""
-    return json.dumps(text.to_json(), ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+    data = text.to_json()
+    pages = data.pop("pages")
+    # Words are most of it and need no escaping: they are put in as they are.
+    rows = b",".join(b'%b,"%b"]' % (_canonical(page[:-1])[:-1], page[-1].encode()) for page in pages)
+    before = _canonical({key: value for key, value in data.items() if key < "pages"})
+    behind = _canonical({key: value for key, value in data.items() if key > "pages"})
+    return b'%b,"pages":[%b],%b' % (before[:-1], rows, behind[1:])
+
+
+def _canonical(data: Any) -> bytes:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 
 def warnings(answer: Mapping[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,9 +12,12 @@ import pypdfium2 as pdfium
 
 from graph.adapters import rapid_ocr, tesseract
 from graph.adapters.file_bytes import Refused, load
+from graph.adapters.ink import bare
 from graph.adapters.layout import BOX_UNIT, Word, clean, lay_out
 from graph.adapters.ocr_lines import Found, sure
-from graph.adapters.pdf_look import draw
+from graph.adapters.ocr_outcome import worded
+from graph.adapters.pdf_look import Frame, draw
+from graph.adapters.pdf_notes import notes_of, ticked
 from graph.adapters.pdf_text import open_pdf
 from graph.adapters.reading_order import Line, in_order
 
@@ -24,6 +28,7 @@ MAX_PIXELS = 8_000_000
 def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers: list[int]) -> list[dict[str, Any]]:
     """Text, words and mean confidence of these pages, or why one of them failed.
 
+    Where no word is found, ink says whether something stands on the page all the same.
     options: as for `load`, and language, "" where it is not known.
     """
     data = tesseract.reads(options.get("language", ""))
@@ -32,6 +37,8 @@ def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers:
     except Refused as refusal:
         return [{"number": number, "failed": f"needs OCR, but the file is {refusal.kind}"} for number in numbers]
     try:
+        with suppress(pdfium.PdfiumError):
+            pdf.init_forms()
         return [{"number": number, **ocr_page(pdf, number, data)} for number in numbers]
     finally:
         pdf.close()
@@ -41,17 +48,24 @@ def ocr_page(pdf: pdfium.PdfDocument, number: int, data: str) -> dict[str, Any]:
     """As `ocr_pages` for one page; `data` names what Tesseract reads it with, "" for RapidOCR alone."""
     page = pdf[number - 1]
     try:
+        # First, for it takes the boxes of a form out of the drawing: a recogniser sees letters in them, or nothing.
+        notes, frame = notes_of(page), Frame(page)
         width, height, grey = draw(page, DPI, MAX_PIXELS)
+        dpi = 72 * width / page.get_width()
     finally:
         page.close()
-    turn, lines, shape = recognised(picture_of(width, height, grey), data)
+    picture = picture_of(width, height, grey)
+    turn, lines, shape = recognised(picture, data)
     slope = slope_of(lines) * shape[1] / shape[0]
     words = [word for row in in_order([placed(line, shape, slope) for line in lines]) for word in row]
+    if notes and notes.ticks and turn == 0:
+        words = ticked(words, notes.ticks, frame)
     laid = lay_out(words)
     for row, box in enumerate(laid.boxes.tolist()):
         laid.boxes[row] = on_the_page(box, turn, slope)
-    confidence = statistics.fmean(line.confidence for line in lines) if lines else 0.0
-    return {"text": laid.text, "words": laid.words, "edges": laid.edges, "confidence": round(confidence, 3)}
+    sureness = round(statistics.fmean(line.confidence for line in lines) if lines else 0.0, 3)
+    found = {"text": laid.text, "words": laid.words, "edges": laid.edges, "confidence": sureness}
+    return found if worded(laid.text, sureness) else {**found, "ink": not bare(picture, dpi)}
 
 
 def recognised(picture: Any, data: str) -> tuple[int, list[Found], tuple[int, int]]:

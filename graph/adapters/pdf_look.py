@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -11,10 +11,13 @@ import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from graph.adapters.pdf_calls import address, fill_colours, quick
 from nodes.domain.documents import BOX_UNIT
 
 INVISIBLE = 3
 CLIP_ONLY = 7
+NO_TEXT = raw.FPDF_TEXTRENDERMODE_UNKNOWN
+"""What PDFium says of objects that are no text."""
 TINY_POINTS = 1.5
 LOOK_DPI = 144
 FAINT = 245
@@ -29,33 +32,24 @@ Place = tuple[float, float, float, float]
 """x0, y0, x1, y1 in BOX_UNIT of the page as shown."""
 
 
-def quick(function: Any, *types: Any, gives: Any = ctypes.c_int) -> Callable[..., Any]:
-    """A PDFium function that takes plain addresses and keeps the interpreter's lock.
-
-    Far quicker for thousands of calls of a fraction of a microsecond each.
-    """
-    address = ctypes.cast(function, ctypes.c_void_p).value
-    return ctypes.PYFUNCTYPE(gives, ctypes.c_void_p, *types)(address or 0)
-
-
-def address(handle: Any) -> int:
-    """Of what a handle of pypdfium2 points to."""
-    return ctypes.cast(handle, ctypes.c_void_p).value or 0
-
-
 object_of_page = quick(raw.FPDFPage_GetObject, ctypes.c_int, gives=ctypes.c_void_p)
 object_of_form = quick(raw.FPDFFormObj_GetObject, ctypes.c_ulong, gives=ctypes.c_void_p)
 objects_of_form = quick(raw.FPDFFormObj_CountObjects)
 type_of = quick(raw.FPDFPageObj_GetType)
 mode_of = quick(raw.FPDFTextObj_GetTextRenderMode)
-colour_of = quick(raw.FPDFPageObj_GetFillColor, *[ctypes.c_void_p] * 4)
-bounds_of = quick(raw.FPDFPageObj_GetBounds, *[ctypes.c_void_p] * 4)
-draw_mode_of = quick(raw.FPDFPath_GetDrawMode, ctypes.c_void_p, ctypes.c_void_p)
+colour_of = quick(raw.FPDFPageObj_GetFillColor)
+bounds_of = quick(raw.FPDFPageObj_GetBounds)
+draw_mode_of = quick(raw.FPDFPath_GetDrawMode)
+box_of = quick(raw.FPDF_GetPageBoundingBox)
+turn_of = quick(raw.FPDFPage_GetRotation)
 text_object_at = quick(raw.FPDFText_GetTextObject, ctypes.c_int, gives=ctypes.c_void_p)
 
 _ink = (ctypes.c_uint * 4)()
-INK = [ctypes.addressof(_ink) + 4 * part for part in range(4)]
+INK = [ctypes.byref(_ink, 4 * part) for part in range(4)]
 """Where red, green, blue and opacity of an object are written, 0 to 255; one page is read at a time."""
+_paint = (ctypes.c_int * 2)()
+PAINT = [ctypes.byref(_paint, 4 * part) for part in range(2)]
+"""Where it is written how a path is filled, and whether it is stroked."""
 
 TURNS = {1: ([3, 0, 1, 2], [0, 2]), 2: ([2, 3, 0, 1], [0, 1, 2, 3]), 3: ([1, 2, 3, 0], [1, 3])}
 """For each number of quarter turns: which edge of the unturned page becomes x0, y0, x1, y1, and which are mirrored."""
@@ -78,16 +72,18 @@ class Marks(NamedTuple):
     covers: list[Cover]
     orders: dict[int, int]
     """Place among the page's objects of each text object that something is drawn over."""
+    objects: int
+    """How many have been looked at, those in forms too."""
 
 
 class Frame:
     """From the page's own coordinates to BOX_UNIT of the page as shown."""
 
     def __init__(self, page: pdfium.PdfPage) -> None:
-        box = raw.FS_RECTF()
-        raw.FPDF_GetPageBoundingBox(page, box)
+        box, handle = raw.FS_RECTF(), address(page.raw)
+        box_of(handle, ctypes.byref(box))
         self.left, self.bottom, self.right, self.top = box.left, box.bottom, box.right, box.top
-        self.turn = raw.FPDFPage_GetRotation(page)
+        self.turn = turn_of(handle)
         self.width = (self.right - self.left) or 1.0
         self.height = (self.top - self.bottom) or 1.0
         shown = (self.width, self.height) if self.turn % 2 == 0 else (self.height, self.width)
@@ -139,54 +135,85 @@ def draw(page: pdfium.PdfPage, dpi: float, max_pixels: int) -> tuple[int, int, b
 
 def survey(page: pdfium.PdfPage, frame: Frame) -> Marks:
     """Walk the page's objects once."""
-    largest, seen = 0.0, 0
-    covers: list[Cover] = []
-    over: set[int] = set()
-    orders: dict[int, int] = {}
-    handle = address(page.raw)
-    count = raw.FPDFPage_CountObjects(page)
-    items = list(map(object_of_page, repeat(handle), range(min(count, MAX_OBJECTS))))
-    kinds = list(map(type_of, items))
-    if kinds.count(raw.FPDF_PAGEOBJ_TEXT) == len(kinds):
-        return Marks(0.0, any_suspicious(items), [], {})
-    stack = list(zip(items, kinds, repeat(0), range(count), strict=False))
-    stack.reverse()
-    while stack and seen < MAX_OBJECTS:
-        item, kind, depth, order = stack.pop()
-        seen += 1
-        if kind == raw.FPDF_PAGEOBJ_TEXT:
-            orders[item] = order
-            continue
+    count = min(raw.FPDFPage_CountObjects(page), MAX_OBJECTS)
+    items = list(map(object_of_page, repeat(address(page.raw)), range(count)))
+    walk = _Walk(frame, items)
+    walk.through(items, range(count), 0)
+    orders = walk.orders if walk.covers else {}
+    return Marks(walk.largest, walk.any_suspicious(), walk.covers, orders, MAX_OBJECTS - walk.left)
+
+
+class _Walk:
+    """What has been seen of a page's objects, in the order in which they are drawn."""
+
+    def __init__(self, frame: Frame, items: Sequence[int]) -> None:
+        self.frame, self.items = frame, items
+        self.left = MAX_OBJECTS
+        self.largest = 0.0
+        self.covers: list[Cover] = []
+        self.orders: dict[int, int] = {}
+        self._over: set[int] = set()
+        self._modes: set[int] = set()
+
+    def through(self, items: Sequence[int], orders: Sequence[int], depth: int) -> None:
+        """Objects of the page or of a form, and for each its place, or that of the form, among those of the page."""
+        modes = list(map(mode_of, items))
+        self._modes.update(modes)
+        done = 0
+        if NO_TEXT in modes:
+            for at in [at for at, mode in enumerate(modes) if mode == NO_TEXT]:
+                if at > done:
+                    self._texts(items[done:at], orders[done:at])
+                self._other(items[at], orders[at], depth)
+                done = at + 1
+        self._texts(items[done:], orders[done:])
+
+    def _texts(self, items: Sequence[int], orders: Sequence[int]) -> None:
+        self.orders.update(zip(items[: self.left], orders, strict=False))
+        self.left -= min(len(items), self.left)
+
+    def _other(self, item: int, order: int, depth: int) -> None:
+        if not self.left:
+            return
+        self.left -= 1
+        kind = type_of(item)
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
             # Its place in a form is not known cheaply, and some scanners write forms.
-            largest = max(largest, 0.51 if depth else share(bounds(item, frame)))
+            self.largest = max(self.largest, 0.51 if depth else share(bounds(item, self.frame)))
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
             # What may hide something is what is drawn in a form, not the form.
-            inner = [object_of_form(item, i) for i in range(objects_of_form(item) - 1, -1, -1)]
-            stack += [(one, type_of(one), depth + 1, order) for one in inner]
-            continue
-        if orders and order not in over and len(over) < MAX_COVERS and opaque(item, kind):
-            over.add(order)
-            box = bounds(items[order], frame)
+            count = min(objects_of_form(item), self.left)
+            self.through(list(map(object_of_form, repeat(item), range(count))), [order] * count, depth + 1)
+            return
+        if self.orders and order not in self._over and len(self._over) < MAX_COVERS and opaque(item, kind):
+            self._over.add(order)
+            box = bounds(self.items[order], self.frame)
             if min(box[2] - box[0], box[3] - box[1]) > COVERING:
-                covers.append(Cover(order, box))
-    return Marks(largest, any_suspicious(list(orders)), covers, orders if covers else {})
+                self.covers.append(Cover(order, box))
+
+    def any_suspicious(self) -> bool:
+        """Whether some text may not be seen: drawn with no ink, or with white or transparent ink."""
+        if INVISIBLE in self._modes or CLIP_ONLY in self._modes:
+            return True
+        for told, inks in fill_colours(list(self.orders)):
+            white = (inks[:, :3] >= FAINT).all(axis=1) | (inks[:, 3] < 20)
+            if (told & white).any():
+                return True
+        return False
 
 
 def opaque(item: int, kind: int) -> bool:
     """Whether this object may hide what lies under it; only the page, drawn, tells whether it does."""
     if kind != raw.FPDF_PAGEOBJ_PATH:
         return bool(kind != raw.FPDF_PAGEOBJ_FORM)
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    draw_mode_of(item, ctypes.addressof(fill), ctypes.addressof(stroke))
-    return bool(fill.value and colour_of(item, *INK)) and _ink[3] > 200
+    draw_mode_of(item, *PAINT)
+    return bool(_paint[0] and colour_of(item, *INK)) and _ink[3] > 200
 
 
 def bounds(item: int, frame: Frame) -> Place:
     """The object's box in BOX_UNIT, cut off at the page's edge."""
     edges = (ctypes.c_float * 4)()
-    base = ctypes.addressof(edges)
-    if not bounds_of(item, base, base + 4, base + 8, base + 12):
+    if not bounds_of(item, *(ctypes.byref(edges, 4 * part) for part in range(4))):
         return 0.0, 0.0, 0.0, 0.0
     x0, y0, x1, y1 = frame.place(*edges)
     return max(x0, 0.0), max(y0, 0.0), min(x1, float(BOX_UNIT)), min(y1, float(BOX_UNIT))
@@ -194,19 +221,6 @@ def bounds(item: int, frame: Frame) -> Place:
 
 def share(box: Place) -> float:
     return max(box[2] - box[0], 0.0) * max(box[3] - box[1], 0.0) / BOX_UNIT**2
-
-
-def any_suspicious(items: Sequence[int]) -> bool:
-    """Whether one of these text objects may not be seen: drawn with no ink, or with white or transparent ink."""
-    modes = set(map(mode_of, items))
-    if INVISIBLE in modes or CLIP_ONLY in modes:
-        return True
-    inks = np.empty((len(items), 4), np.uint32)
-    base, step = inks.ctypes.data, 16
-    places = [range(base + 4 * part, base + 4 * part + step * len(items), step) for part in range(4)]
-    told = np.fromiter(map(colour_of, items, *places), np.bool_, len(items))
-    white = (inks[:, :3] >= FAINT).all(axis=1) | (inks[:, 3] < 20)
-    return bool((told & white).any())
 
 
 def faint(item: int) -> bool:

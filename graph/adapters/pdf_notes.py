@@ -14,7 +14,9 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from graph.adapters.layout import Word, clean
+from graph.adapters.pdf_calls import address, quick
 from graph.adapters.pdf_look import Frame
+from graph.adapters.pdf_ticks import in_place, tick_of, undraw
 from nodes.domain.documents import BOX_UNIT
 
 DRAWN = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
@@ -33,6 +35,8 @@ WITH_TEXT = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF
 MOST = 5_000
 """Annotations of one page that are looked at."""
 
+annotations_of = quick(raw.FPDFPage_GetAnnotCount)
+
 
 class Said(NamedTuple):
     """A text of an annotation, and its box: left, bottom, right, top in the page's own coordinates."""
@@ -49,12 +53,16 @@ class Notes(NamedTuple):
     comments: list[Said]
     unshown: list[Said]
     """Of fields and text boxes that are not shown."""
+    ticks: list[Said]
+    """Signs of check boxes and radio buttons that a person sees."""
 
 
 def notes_of(page: pdfium.PdfPage) -> Notes | None:
     """None for a page without annotations that say or show anything."""
-    count = min(raw.FPDFPage_GetAnnotCount(page), MOST)
-    found = Notes([], [], [])
+    count = min(annotations_of(address(page.raw)), MOST)
+    if count <= 0:
+        return None
+    found = Notes([], [], [], [])
     drawn = False
     for index in range(count):
         note = raw.FPDFPage_GetAnnot(page, index)
@@ -71,8 +79,9 @@ def notes_of(page: pdfium.PdfPage) -> Notes | None:
 
 
 def _hear(page: pdfium.PdfPage, note: Any, kind: int, found: Notes) -> None:
+    tick = tick_of(page, note) if kind == raw.FPDF_ANNOT_WIDGET else ""
     if kind == raw.FPDF_ANNOT_WIDGET:
-        text = _value(page, note)
+        text = tick or _value(page, note)
     else:
         text = _string(lambda buffer, size: raw.FPDFAnnot_GetStringValue(note, b"Contents", buffer, size))
     if not text.strip():
@@ -80,7 +89,11 @@ def _hear(page: pdfium.PdfPage, note: Any, kind: int, found: Notes) -> None:
     box = raw.FS_RECTF()
     raw.FPDFAnnot_GetRect(note, box)
     said = Said(text, (box.left, box.bottom, box.right, box.top))
-    if raw.FPDFAnnot_GetFlags(note) & UNSHOWN:
+    if tick:
+        if not raw.FPDFAnnot_GetFlags(note) & UNSHOWN:
+            found.ticks.append(said)
+            undraw(note)
+    elif raw.FPDFAnnot_GetFlags(note) & UNSHOWN:
         found.unshown.append(said)
     else:
         (found.comments if kind in COMMENTS else found.values).append(said)
@@ -116,10 +129,19 @@ def undrawn(values: list[Said], texts: list[str], frame: Frame) -> list[Word]:
     for said in values:
         if _plain(said.text) in page:
             continue
-        x0, y0, x1, y1 = (min(max(round(edge), 0), BOX_UNIT) for edge in frame.place(*said.box))
         parts = said.text.split()
-        words += [Word(part, x0, y0, x1, y1, part is parts[-1]) for part in parts]
+        words += [Word(part, *_box(said, frame), part is parts[-1]) for part in parts]
     return words
+
+
+def ticked(words: list[Word], ticks: list[Said], frame: Frame) -> list[Word]:
+    """The words of a page with the signs of its boxes, each in its place."""
+    return in_place(words, [Word(said.text, *_box(said, frame), False) for said in ticks])
+
+
+def _box(said: Said, frame: Frame) -> tuple[int, int, int, int]:
+    x0, y0, x1, y1 = (min(max(round(edge), 0), BOX_UNIT) for edge in frame.place(*said.box))
+    return x0, y0, x1, y1
 
 
 def _plain(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,12 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from graph.adapters.layout import Laid, Word, compose
-from graph.adapters.pdf_look import Frame, Looks, address, draw, quick, survey
-from graph.adapters.pdf_notes import Notes, undrawn
+from graph.adapters.pdf_calls import address, quick
+from graph.adapters.pdf_layers import HIDDEN
+from graph.adapters.pdf_look import Frame, Looks, draw, survey
+from graph.adapters.pdf_notes import Notes, ticked, undrawn
 from graph.adapters.pdf_words import Found, Sheet, characters, words_of
+from nodes.domain.documents import TICKED, UNTICKED
 
 FEW_CHARS = 100
 """Less visible text than this over a picture that fills the page is a stamp on a scan, not its text."""
@@ -51,10 +54,14 @@ class Page(pdfium.PdfPage):  # type: ignore[misc]
 class Open:
     """A page with its text loaded; to be closed."""
 
-    def __init__(self, page: pdfium.PdfPage, number: int, notes: Notes | None = None) -> None:
-        self.page, self.number, self.notes = page, number, notes
+    def __init__(
+        self, page: pdfium.PdfPage, number: int, notes: Notes | None = None, veiled: Set[int] = frozenset()
+    ) -> None:
+        self.page, self.number, self.notes, self.veiled = page, number, notes, veiled
         self.frame = Frame(page)
         self.marks = survey(page, self.frame)
+        if veiled:
+            self.marks = self.marks._replace(hidden=True)
         # A plain address: the wrapper, with what watches over it, costs more than many a page.
         self.text = load_text(address(page.raw))
         if not self.text:
@@ -65,6 +72,11 @@ class Open:
     def plain(self) -> bool:
         """Whether it can be read together with others."""
         return not (self.notes or self.marks.hidden or self.marks.covers)
+
+    @property
+    def weight(self) -> int:
+        """Characters and objects, which are what it takes memory for."""
+        return len(self.chars.codes) + self.marks.objects
 
     def close(self) -> None:
         close_text(self.text)
@@ -93,6 +105,7 @@ def _together(pages: Sequence[Open]) -> list[dict[str, Any]]:
 def _alone(page: Open) -> dict[str, Any]:
     """A page on which something may be hidden, or lies beside its content."""
     looks = Looks(page.page, page.text, page.marks)
+    looks.known |= dict.fromkeys(page.veiled, HIDDEN)
     shown, _, (hidden,) = words_of([Sheet(page.chars, page.frame, looks)])
     layer = False
     invisible = [word for word, why in hidden if why == "invisible"]
@@ -129,7 +142,9 @@ def beside(shown: Found, notes: Notes, frame: Frame) -> tuple[Found, list[list[s
     more = undrawn(notes.values, shown.texts, frame)
     apart = (("comment", notes.comments), ("in a hidden field", notes.unshown))
     kept = [[why, " ".join(one.text for one in said)[:HIDDEN_CHARS]] for why, said in apart if said]
-    return (found_of([*shown.words(), *more]) if more else shown), kept
+    if more or notes.ticks:
+        shown = found_of(ticked([*shown.words(), *more], notes.ticks, frame))
+    return shown, kept
 
 
 def length(texts: list[str]) -> int:
@@ -165,7 +180,8 @@ def judge(page: Open, laid: Laid) -> tuple[str, str]:
         return "ocr", "text layer without a character map"
     if page.chars.garbled():
         return "ocr", "text layer is garbled"
-    if 0 < letters < FEW_CHARS and sum(map(str.isalnum, laid.text)) < letters / 2:
+    signs = laid.text.count(TICKED) + laid.text.count(UNTICKED)
+    if 0 < letters < FEW_CHARS and sum(map(str.isalnum, laid.text)) < (letters - signs) / 2:
         return "ocr", "text layer has hardly any letters"
     if letters and not (page.marks.picture > 0.5 and letters < FEW_CHARS):
         return "read", ""

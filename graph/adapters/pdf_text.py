@@ -11,18 +11,22 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from graph.adapters.file_bytes import Refused, bare_page
+from graph.adapters.pdf_layers import signed, veiled
 from graph.adapters.pdf_notes import flatten, notes_of
 from graph.adapters.pdf_page import Open, Page, read_pages
 
 MAX_RECORDS = 100_000
 """A page count above this is a lie or an attack."""
-BATCH = 8
+BATCH = 32
 """Pages that are read together."""
+HEAVIEST = 100_000
+"""Characters and drawn objects with which a batch ends earlier: all its pages are in memory at once."""
 PASSWORD_NEEDED = 4
 
 
 def read_pdf(data: bytes, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """Every page in exactly one state; "ocr" means that OCR has still to read it."""
+    data, layered = signed(data, password)
     pdf, repaired = open_pdf(data, password)
     try:
         with suppress(pdfium.PdfiumError):
@@ -33,9 +37,10 @@ def read_pdf(data: bytes, password: str | None, options: dict[str, Any]) -> dict
         pages: list[dict[str, Any]] = []
         chars = 0
         while len(pages) < min(count, options["max_pages"]) and chars < options["max_chars"]:
-            batch = range(len(pages), min(len(pages) + BATCH, count, options["max_pages"]))
-            pages += read_batch(pdf, batch)
-            chars += sum(len(page["text"]) for page in pages[batch.start :])
+            wanted = range(len(pages), min(len(pages) + BATCH, count, options["max_pages"]))
+            batch = read_batch(pdf, wanted, layered)
+            pages += batch
+            chars += sum(len(page["text"]) for page in batch)
         limit = f"{options['max_chars']:,} characters"
         if len(pages) >= options["max_pages"]:
             limit = f"{options['max_pages']:,} pages"
@@ -86,26 +91,28 @@ def repaired(data: bytes, password: str | None) -> bytes:
     return target.getvalue()
 
 
-def read_batch(pdf: pdfium.PdfDocument, indices: range) -> list[dict[str, Any]]:
-    """These pages in order; one that cannot be loaded costs only itself."""
+def read_batch(pdf: pdfium.PdfDocument, indices: range, layered: bool) -> list[dict[str, Any]]:
+    """The first of these pages, in order, as many as fit into a batch; one that cannot be loaded costs only itself."""
     opened: list[Open] = []
     rows: dict[int, dict[str, Any]] = {}
     try:
         for index in indices:
-            page = load_page(pdf, index)
+            page = load_page(pdf, index, layered)
             if isinstance(page, Open):
                 opened.append(page)
             else:
                 rows[index + 1] = page
+            if sum(page.weight for page in opened) > HEAVIEST:
+                break
         rows |= {row["number"]: row for row in read_pages(opened)}
     finally:
         for page in opened:
             page.close()
-    return [rows[index + 1] for index in indices]
+    return [rows[number] for number in sorted(rows)]
 
 
-def load_page(pdf: pdfium.PdfDocument, index: int) -> Open | dict[str, Any]:
-    """The page with its text, or its row when it has none."""
+def load_page(pdf: pdfium.PdfDocument, index: int, layered: bool) -> Open | dict[str, Any]:
+    """The page with its text, or its row when it has none; `layered` in a document that was signed."""
     try:
         page = Page(pdf, index)
     except pdfium.PdfiumError:
@@ -115,7 +122,7 @@ def load_page(pdf: pdfium.PdfDocument, index: int) -> Open | dict[str, Any]:
         if notes and flatten(page):
             page.close()
             page = Page(pdf, index)
-        return Open(page, index + 1, notes)
+        return Open(page, index + 1, notes, veiled(page) if layered else frozenset())
     except pdfium.PdfiumError as error:
         page.close()
         return bare_page(index + 1, "failed", f"the page cannot be read: {error}")

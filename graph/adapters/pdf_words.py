@@ -14,7 +14,8 @@ import numpy as np
 import pypdfium2.raw as raw
 
 from graph.adapters.layout import BOX_UNIT, NOT_TEXT, Flags, Numbers, Word, clean
-from graph.adapters.pdf_look import TINY_POINTS, Frame, Looks, quick
+from graph.adapters.pdf_calls import char_boxes, quick, quickest, reference
+from graph.adapters.pdf_look import TINY_POINTS, Frame, Looks
 
 HYPHEN = "\ufffe"
 """PDFium's sign for a hyphen at the end of a line; it swallows the line end."""
@@ -32,8 +33,7 @@ NO_TEXT = [NOT_TEXT.match(chr(code)) is not None and chr(code) != HYPHEN for cod
 DIRT = np.array([*NO_TEXT, True]) & ~SPACE
 
 
-char_box = quick(raw.FPDFText_GetLooseCharBox, ctypes.c_int, ctypes.c_void_p)
-map_error = quick(raw.FPDFText_HasUnicodeMapError, ctypes.c_int)
+map_error = quickest(raw.FPDFText_HasUnicodeMapError)
 count_of = quick(raw.FPDFText_CountChars)
 text_of = quick(raw.FPDFText_GetText, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
 unicode_of = quick(raw.FPDFText_GetUnicode, ctypes.c_int)
@@ -56,7 +56,7 @@ class Chars(NamedTuple):
         codes = sample[places]
         lost = (codes == 0xFFFD) | ((codes >= 0xE000) & (codes <= 0xF8FF))
         asked = (places * max(1, len(self.codes) // SAMPLE)).tolist()
-        errors = np.fromiter(map(map_error, repeat(self.handle), asked), np.int64, len(asked)) == 1
+        errors = np.fromiter(map(map_error, repeat(reference(self.handle)), asked), np.int64, len(asked)) == 1
         return float(np.count_nonzero(errors | lost) / len(asked))
 
     def garbled(self) -> bool:
@@ -196,14 +196,11 @@ def _boxes(sheets: Sequence[Sheet], tokens: Tokens) -> Any:
     asked = np.empty(count, np.int64)
     asked[0::2], asked[1::2] = tokens.starts, tokens.ends - 1
     counts = np.bincount(tokens.sheets, minlength=len(sheets)).tolist()
-    handles = chain.from_iterable(repeat(sheet.chars.handle, 2 * n) for sheet, n in zip(sheets, counts, strict=True))
-    edges = np.zeros((count, 4), np.float32)
-    base = edges.ctypes.data
-    calls = map(char_box, handles, asked.tolist(), range(base, base + 16 * count, 16))
-    there = np.fromiter(calls, np.bool_, count)
+    pages = (repeat(reference(sheet.chars.handle), 2 * n) for sheet, n in zip(sheets, counts, strict=True))
+    edges = char_boxes(chain.from_iterable(pages), asked.tolist())
     placed = _placed(sheets, tokens, edges)
     one, two = placed[0::2], placed[1::2]
-    lost = ~there.reshape(-1, 2)
+    lost = np.isnan(edges[:, 0]).reshape(-1, 2)
     if lost.any():
         one[lost[:, 0]] = two[lost[:, 0]]
         two[lost[:, 1]] = one[lost[:, 1]]

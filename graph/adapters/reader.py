@@ -14,6 +14,7 @@ from graph.adapters import tesseract
 from graph.adapters.children import ChildDied, Children, ChildTimeout
 from graph.adapters.document_text import assemble, encoded, told
 from graph.adapters.language import language_of
+from graph.adapters.ocr_outcome import settle
 from nodes.domain.errors import Unreadable
 from nodes.ports import Artifacts, Question, ToolAnswer, Usage
 
@@ -24,8 +25,6 @@ PARTS = {
     "python-docx": "Word documents",
 }
 OCR_PARTS = {"rapidocr": "OCR", "onnxruntime": "OCR"}
-SURE = 0.8
-"""Mean confidence below which OCR does not replace a text layer, however poor that seems."""
 INSTALL_OCR = "pip install rapidocr onnxruntime"
 TESSERACT = "tesseract"
 SENTENCES = {
@@ -54,10 +53,10 @@ def version_of(package: str) -> str:
 def reader_version(*, ocr: bool = True) -> str:
     """Changes whenever the same bytes could give another text: our own count, and what reads PDFs and pictures."""
     if not ocr:
-        return f"2 pdfium {version_of('pypdfium2')} ocr off"
+        return f"3 pdfium {version_of('pypdfium2')} ocr off"
     rapid = version_of("rapidocr") if version_of("onnxruntime") else ""
     more = f" tesseract {tesseract.version()} {'+'.join(tesseract.languages())}" if tesseract.languages() else ""
-    return f"2 pdfium {version_of('pypdfium2')} ocr {rapid or 'none'}{more}"
+    return f"3 pdfium {version_of('pypdfium2')} ocr {rapid or 'none'}{more}"
 
 
 READER_VERSION = reader_version()
@@ -228,21 +227,6 @@ def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers:
 def _whole(sha256: str, answer: Mapping[str, Any], language: str) -> dict[str, Any]:
     text = assemble(sha256, answer, language)
     return {"told": told(text), "stored": encoded(text)}
-
-
-def settle(page: dict[str, Any], result: Mapping[str, Any]) -> None:
-    """Write into a page what OCR made of it."""
-    if "failed" in result:
-        page.update(state="failed", reason=result["failed"])
-        return
-    if not result["words"]:
-        page["reason"] += "; OCR found no text"
-        return
-    if page["text"] and result["confidence"] < SURE:
-        page.update(state="read", reason=f"{page['reason']}, but OCR was no better")
-        return
-    page.update(text=result["text"], words=result["words"], edges=result["edges"], ocr_layer=False)
-    page["reason"] += f" (mean confidence {result['confidence']:.2f})"
 
 
 def megabytes(path: str) -> float:

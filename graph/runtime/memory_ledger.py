@@ -125,7 +125,8 @@ class MemoryLedger:
     async def tally(self, run_id: str) -> Tally:
         rows = self.rows[run_id]
         pages = Counter(state for row in rows for _, state, _ in row.pages)
-        return tally(Counter(row.state for row in rows), pages, sum(row.findings for row in rows))
+        units = [row.unit for row in rows if row.state == "done"]
+        return tally(Counter(row.state for row in rows), pages, sum(row.findings for row in rows), units)
 
 
 def _said(decision: Decision) -> tuple[str, str, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
 from typing import Any, Literal
@@ -100,6 +100,7 @@ class PostgresLedger:
             facts_ref=result.facts_ref,
             text_ref=result.text_ref,
             findings=result.findings,
+            unit=result.unit,
             warnings=Jsonb(storable(list(result.warnings))),
             numbers=[page[0] for page in result.pages],
             states=[page[1] for page in result.pages],
@@ -146,16 +147,18 @@ class PostgresLedger:
             {row["state"]: int(row["n"]) for row in documents},
             {row["state"]: int(row["n"]) for row in pages},
             sum(int(row["findings"]) for row in documents),
+            [unit for row in documents for unit in row["units"] or ()],
         )
 
 
-def tally(documents: Mapping[str, int], pages: Mapping[str, int], findings: int) -> Tally:
+def tally(documents: Mapping[str, int], pages: Mapping[str, int], findings: int, units: Iterable[str]) -> Tally:
     """Counts by state with their totals."""
     states = ("done", "failed", "skipped", "deferred")
     return Tally(
         documents={"total": sum(documents.values()), **{state: documents.get(state, 0) for state in states}},
         pages={"total": sum(pages.values()), **{state: pages.get(state, 0) for state in PAGE_STATES}},
         findings=findings,
+        units=tuple(sorted(set(units))),
     )
 
 

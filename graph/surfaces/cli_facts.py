@@ -46,11 +46,12 @@ def _show(found: Sequence[DocumentFact]) -> None:
     from rich.text import Text
 
     from graph.surfaces.terminal import WIDE, cut, plain_table, tail
-    from nodes.domain.format import one_line
+    from nodes.domain.format import one_line, place_in, unit_of
 
     width = console().width
     more = ("quote",) if width >= WIDE else ()
-    columns = plain_table("document", "fact", "value", *more, "page", right=("page",), gives_way=("document", *more))
+    head = unit_of(one.fact.unit for one in found if one.fact.page is not None)
+    columns = plain_table("document", "fact", "value", *more, head, right=(head,), gives_way=("document", *more))
     for one in found:
         fact = one.fact
         value = fact.value if fact.alignment != "not_found" else f"(not in the document) {fact.value}"
@@ -59,7 +60,7 @@ def _show(found: Sequence[DocumentFact]) -> None:
             Text(one_line(fact.kind.replace("_", " "), 24)),
             Text(one_line(value, 40 if more else max(width // 3, 20))),
             *([cut(f"“{one_line(fact.quote, 200)}”")] if more else []),
-            "" if fact.page is None else str(fact.page),
+            place_in(fact.page, fact.unit, head),
         )
     if found:
         console().print(columns)

@@ -45,7 +45,7 @@ def status(
             from graph.surfaces.terminal import show_next, show_run
             from graph.surfaces.terminal_lists import show_releases
 
-            show_run(view.to_json())
+            show_run(view.to_json(), unit=view.unit)
             show_releases(await reprise.support.releases(view.thread_id))
             show_next(view.next_action)
         return code_of(view.status, detailed)

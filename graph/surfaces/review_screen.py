@@ -11,7 +11,7 @@ from rich.text import Text
 from graph.surfaces.output import console
 from graph.surfaces.terminal import RISK_STYLES
 from nodes.domain.clauses import Finding
-from nodes.domain.format import alignment_label, clean, one_line
+from nodes.domain.format import alignment_label, clean, one_line, place_in
 from nodes.domain.note import title_of
 
 KEYS = "a accept · x reject · l later · u undo · q leave · ? keys"
@@ -38,7 +38,8 @@ def show_finding(
     out.clear()
     title = title_of(Finding.from_json(finding), titles)
     out.print(Rule(Text(f"{one_line(title, 60)} · {place}", style="bold"), align="left", characters="─"))
-    page = "no page" if finding["page"] is None else f"page {finding['page']}"
+    unit = finding.get("unit", "page")
+    page = place_in(finding["page"], unit) or f"no {unit}"
     where = Text.assemble((one_line(finding["document"], 200), "bold"), ", ", (page, "bold"))
     if finding["supplier"]:
         where.append(f"  {one_line(finding['supplier'], 60)}", style="dim")

@@ -66,7 +66,7 @@ async def show_end(reprise: Reprise, view: RunView) -> None:
     from graph.surfaces.terminal_lists import show_failures, show_releases
 
     data: dict[str, Any] = view.to_json()
-    show_run(data)
+    show_run(data, unit=view.unit)
     show_releases(await reprise.support.releases(view.thread_id))
     shown = await reprise.support.show(view.thread_id) if data["documents"]["failed"] else None
     if shown:

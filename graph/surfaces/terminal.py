@@ -14,7 +14,7 @@ from rich.text import Text
 
 from graph.surfaces.output import console
 from nodes.domain.clauses import RISKS, Finding
-from nodes.domain.format import count, money, number, one_line, when
+from nodes.domain.format import count, money, number, one_line, place_in, unit_of, when
 from nodes.domain.note import title_of as named
 from nodes.domain.review import most_serious_first
 
@@ -48,8 +48,8 @@ def label(run: Mapping[str, Any]) -> str:
     return one_line(run["name"] or run["thread_id"], 80)
 
 
-def show_run(run: Mapping[str, Any], out: Console | None = None) -> None:
-    """The run object in a few lines."""
+def show_run(run: Mapping[str, Any], out: Console | None = None, unit: str = "page") -> None:
+    """The run object in a few lines; `unit` is what its pages are."""
     out = out or console()
     status = str(run["status"])
     title = Text(label(run), style="bold")
@@ -57,7 +57,7 @@ def show_run(run: Mapping[str, Any], out: Console | None = None) -> None:
     about = [run["playbook"], f"engine {run['engine']}", *([f"matter {run['matter']}"] if run["matter"] else [])]
     title.append(f"  {' · '.join(one_line(str(part), 60) for part in about if part)}", style="dim")
     out.print(title)
-    for name, value in _facts(run):
+    for name, value in _facts(run, unit):
         out.print(fact(name, value, "red" if name == "error" else "dim"))
 
 
@@ -70,13 +70,13 @@ def fact(name: str, value: str, style: str = "dim") -> Table:
     return grid
 
 
-def _facts(run: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+def _facts(run: Mapping[str, Any], unit: str) -> Iterable[tuple[str, str]]:
     if run["name"]:
         yield "thread", run["thread_id"]
     if run.get("parent_thread_id"):
         yield "fork of", run["parent_thread_id"]
     yield "documents", counts_line(run["documents"], "done failed skipped")
-    yield "pages", counts_line(run["pages"], "read ocr empty failed skipped")
+    yield f"{unit}s", counts_line(run["pages"], "read ocr empty failed skipped")
     findings = run["findings"]
     by_risk = [f"{findings['by_risk'][risk]} {risk}" for risk in reversed(RISKS) if findings["by_risk"][risk]]
     review = [f"{findings['to_review']} to review"] if findings["to_review"] else []
@@ -139,8 +139,10 @@ def show_findings(
 
 
 def _wide(findings: Sequence[Finding], titles: Mapping[str, str], width: int) -> Table:
-    table = plain_table("risk", "supplier", "clause", "quote", "document", "page", "", right=("page",))
-    room = width - len("critical") - len("page") - len("to review") - 2 * len(table.columns)
+    head = unit_of(one.unit for one in findings if one.page is not None)
+    table = plain_table("risk", "supplier", "clause", "quote", "document", head, "", right=(head,))
+    wide = max(len(head), *(len(place_in(one.page, one.unit, head)) for one in findings))
+    room = width - len("critical") - wide - len("to review") - 2 * len(table.columns)
     supplier, clause, document = room * 17 // 100, room * 20 // 100, room * 27 // 100
     for one in findings:
         table.add_row(
@@ -149,7 +151,7 @@ def _wide(findings: Sequence[Finding], titles: Mapping[str, str], width: int) ->
             Text(one_line(title_of(one, titles), clause)),
             quote_text(one, room - supplier - clause - document),
             Text(tail(one.document, document)),
-            Text("" if one.page is None else str(one.page)),
+            Text(place_in(one.page, one.unit, head)),
             state_text(one),
         )
     return table
@@ -161,7 +163,7 @@ def _narrow(findings: Sequence[Finding], titles: Mapping[str, str], width: int) 
     table.add_column(no_wrap=True)
     room = width - 10
     for one in findings:
-        page = "" if one.page is None else f" p. {one.page}"
+        page = "" if one.page is None else f" p. {one.page}" if one.unit == "page" else f" {one.unit} {one.page}"
         place = one_line(one.document, room) + page
         left = " · ".join(filter(None, [title_of(one, titles), one.supplier]))
         head = Text(one_line(left, max(room - len(place) - 2, room // 2)), style="bold")

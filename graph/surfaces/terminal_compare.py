@@ -9,7 +9,7 @@ from rich.text import Text
 
 from graph.surfaces.output import console
 from graph.surfaces.terminal import RISK_STYLES, cut, plain_table
-from nodes.domain.format import count, number, one_line
+from nodes.domain.format import count, number, one_line, place_in, unit_of
 
 
 def show_comparison(found: Mapping[str, Any]) -> None:
@@ -38,9 +38,10 @@ def _name(side: Mapping[str, Any]) -> str:
 
 
 def _show_changed(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> None:
-    table = plain_table("clause", "document", "page", first, second, right=("page",), gives_way=("clause", "document"))
+    head = unit_of(row["unit"] for row in rows if row["page"] is not None)
+    table = plain_table("clause", "document", head, first, second, right=(head,), gives_way=("clause", "document"))
     for row in rows:
-        page = "" if row["page"] is None else str(row["page"])
+        page = place_in(row["page"], row["unit"], head)
         clause = " ".join(filter(None, (row["clause_type"], row["about"])))
         table.add_row(cut(clause), cut(row["document"]), Text(page), _view(row["first"]), _view(row["second"]))
     console().print(table)

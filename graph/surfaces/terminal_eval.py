@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graph.surfaces.output import console
-from nodes.domain.format import count, duration, money, one_line
+from nodes.domain.format import count, duration, money, one_line, place_in
 
 if TYPE_CHECKING:
     from graph.evaluating import Measured
@@ -69,9 +69,8 @@ def _said(one: Measured) -> None:
             f"an answer takes {median}, 95 % at most {slow}; {_cell(took['valid_answers'])} of them usable at once"
         )
     for fallen in one.scores.fallen:
-        out.print(
-            f"  trap: {fallen.clause_type} in {fallen.document}, page {fallen.page}: “{one_line(fallen.quote, 160)}”"
-        )
+        place = place_in(fallen.page, fallen.unit)
+        out.print(f"  trap: {fallen.clause_type} in {fallen.document}, {place}: “{one_line(fallen.quote, 160)}”")
     if one.scores.lost:
         out.print(f"{count(one.scores.lost, 'golden quote')} not in the text as it was read: each counts as missed.")
     if one.scores.unread:

@@ -14,7 +14,7 @@ from rich.text import Text
 from graph.surfaces.output import console
 from graph.surfaces.terminal import STATUS_STYLES, WIDE, counts_line, cut, fact, label, plain_table, tail
 from nodes.domain.coverage import ranges
-from nodes.domain.format import duration, money, one_line, when
+from nodes.domain.format import count, duration, money, one_line, when
 from nodes.domain.review import Decision
 
 STATE_STYLES = {"completed": "green", "reused": "dim", "failed": "red", "lost_answer": "yellow", "abandoned": "yellow"}
@@ -115,7 +115,8 @@ def show_history(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def show_coverage(coverage: Mapping[str, Any]) -> None:
     documents, pages = coverage["documents"], coverage["pages"]
-    columns = ("state", "document", "supplier", "pages", "findings")
+    unit = coverage["unit"]
+    columns = ("state", "document", "supplier", f"{unit}s", "findings")
     table = plain_table(*columns, right=("findings",), gives_way=("document", "supplier"))
     for one in coverage["listed"]:
         style = {"done": "green", "failed": "red"}.get(one["state"], "yellow")
@@ -123,14 +124,14 @@ def show_coverage(coverage: Mapping[str, Any]) -> None:
             Text(one["state"], style=style),
             cut(tail(one["document"], console().width // 2)),
             cut(one["supplier"]),
-            _states([page["state"] for page in one["pages"]]),
+            _states([page["state"] for page in one["pages"]], "" if one["unit"] == unit else one["unit"]),
             str(one["findings"]) if one["state"] == "done" else "",
         )
     console().print(table)
     for line in _unread(coverage["listed"]):
         console().print(line)
     total = f"documents {counts_line(documents, 'done failed skipped')}"
-    console().print(Text(f"{total} · pages {counts_line(pages, 'read ocr empty failed skipped')}", style="bold"))
+    console().print(Text(f"{total} · {unit}s {counts_line(pages, 'read ocr empty failed skipped')}", style="bold"))
 
 
 def _unread(listed: Sequence[Mapping[str, Any]]) -> Iterable[Text]:
@@ -144,16 +145,18 @@ def _unread(listed: Sequence[Mapping[str, Any]]) -> Iterable[Text]:
             if page["state"] in ("failed", "skipped"):
                 lost.setdefault((page["state"], one_line(page["reason"], 300)), []).append(page["number"])
         for (state, reason), numbers in lost.items():
-            yield Text(f"{name}, page {ranges(numbers)}: {state}, {reason}")
+            yield Text(f"{name}, {one['unit']} {ranges(numbers)}: {state}, {reason}")
         for warning in one["warnings"]:
             yield Text(f"{name}: {one_line(warning, 300)}", style="dim")
 
 
-def _states(states: Sequence[str]) -> str:
+def _states(states: Sequence[str], unit: str = "") -> str:
+    """How many there are, in words of their unit where one is given, and in which states unless all were read."""
+    total = count(len(states), unit) if unit and states else str(len(states) or "")
     kinds = [kind for kind in ("read", "ocr", "empty", "failed", "skipped") if kind in states]
     if kinds in ([], ["read"]):
-        return str(len(states) or "")
-    return f"{len(states)} ({', '.join(f'{states.count(kind)} {kind}' for kind in kinds)})"
+        return total
+    return f"{total} ({', '.join(f'{states.count(kind)} {kind}' for kind in kinds)})"
 
 
 def _took(began: datetime | None, ended: datetime | None) -> str:

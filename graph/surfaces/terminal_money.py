@@ -68,7 +68,7 @@ def show_estimate(estimate: Mapping[str, Any]) -> None:
     lost = f", {count(documents['unreadable'], 'document')} cannot be read" if documents["unreadable"] else ""
     out = console()
     out.print(fact("documents", f"{number(documents['total'])}{lost}"))
-    out.print(fact("pages", number(estimate["pages"])))
+    out.print(fact(f"{estimate['unit']}s", number(estimate["pages"])))
     known = f", {number(calls['known'])} of them answered before" if calls["known"] else ""
     local = (
         f"{count(calls['reader'], 'reading')} and {count(calls['clause_rules'], 'look')} by the rules on this machine"

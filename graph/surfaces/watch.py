@@ -93,7 +93,7 @@ def _bar(view: RunView) -> Progress:
 def about_progress(view: RunView, progress: Mapping[str, Any]) -> list[str]:
     """What changes while a run goes on: pages, rate, time left, failures, money, and what it waits for."""
     documents, oldest, silent = progress["documents"], progress["oldest_call"], progress["silent_seconds"]
-    parts = [count(progress["pages"]["total"], "page")]
+    parts = [count(progress["pages"]["total"], view.unit)]
     if documents["a_minute"]:
         parts.append(f"{documents['a_minute']:.0f} documents a minute")
     if progress["eta_seconds"] and view.step == "extract":

@@ -123,7 +123,7 @@ def missing_clauses(
 def _missing(result: DocumentResult, clause: Clause, playbook: Playbook) -> Finding:
     read, total = pages_of(result)
     title = clause.title.get("en") or clause.type
-    pages = "page" if total == 1 else "pages"
+    pages = result.unit if total == 1 else f"{result.unit}s"
     span = f"the {total} {pages} that were read" if read == total else f"the {read} of {total} {pages} that were read"
     return Finding(
         finding_id=finding_id(result.sha256, MISSING, Location("absent"), clause.type),
@@ -142,4 +142,5 @@ def _missing(result: DocumentResult, clause: Clause, playbook: Playbook) -> Find
         source=f"playbook:{playbook.name}@{playbook.version}",
         reasons=(f"no clause of type “{title}” was found in {span}",),
         about=clause.type,
+        unit=result.unit,
     )

@@ -28,6 +28,7 @@ def borrowed_from(fact: Fact, row: DocumentResult) -> Finding:
         alignment=fact.alignment,
         confidence=1.0,
         source=fact.source,
+        unit=fact.unit,
     )
 
 

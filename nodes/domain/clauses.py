@@ -95,9 +95,11 @@ class Finding:
     reviewers_needed: int = 1
     """Different people who must have decided the same before it counts as decided."""
     overridden: Mapping[str, Any] | None = field(default=None)
-    """{by, page, action, certain}: an amendment that takes its place, or, not certain, that may do so."""
+    """{by, unit, page, action, certain}: an amendment that takes its place, or, not certain, that may do so."""
     disputed: str = ""
     """Which engine saw it and which did not; "" where they agree or only one looked."""
+    unit: str = "page"
+    """What `page` counts: "page", or "section" for formats without pages."""
 
     def to_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__slots__}

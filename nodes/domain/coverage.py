@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from nodes.domain.documents import PAGE_STATES
 from nodes.domain.format import one_line
 from nodes.domain.note import Sentence
 from nodes.domain.run import DocumentResult
@@ -24,28 +25,35 @@ def pages_of(document: DocumentResult) -> tuple[int, int]:
 
 
 def covered(
-    documents: Sequence[DocumentResult], say: Say, count: Callable[[int, str], str]
+    documents: Sequence[DocumentResult], say: Say, count: Callable[[int, str], str], conjunction: str
 ) -> tuple[tuple[Sentence, ...], bool]:
-    """The sentences, and whether something was not read. The first one says so."""
+    """The sentences, and whether something was not read. The first one says so. `conjunction` is " and "."""
+
+    def counted(*states: str) -> str:
+        """So many pages and sections are in one of these states, of none given: in any; "" for none."""
+        units = Counter(
+            one.unit
+            for one in documents
+            if one.state == "done"
+            for _, state, _ in one.pages
+            if state in (states or PAGE_STATES)
+        )
+        return conjunction.join(count(units[unit], unit) for unit in sorted(units))
+
     lost = [one for one in documents if one.state != "done"]
-    pages = [page for one in documents if one.state == "done" for page in one.pages]
-    states = [state for _, state, _ in pages]
-    lost_pages = sum(state in ("failed", "skipped") for state in states)
+    lost_pages = counted("failed", "skipped")
     if lost:
         done = len(documents) - len(lost)
         opening = [say("with_failures", done=done, documents=count(len(documents), "document"))]
     elif lost_pages:
-        opening = [say("pages_lost", pages=count(lost_pages, "page"))]
+        opening = [say("pages_lost", pages=lost_pages)]
     elif documents:
         key = "all_read_one" if len(documents) == 1 else "all_read"
-        opening = [say(key, documents=count(len(documents), "document"), pages=count(len(pages), "page"))]
+        opening = [say(key, documents=count(len(documents), "document"), pages=counted() or count(0, "page"))]
     else:
         opening = [say("no_documents")]
     details = [*_lost(lost, say), *_pages(documents, say)]
-    if states.count("ocr"):
-        details.append(say("ocr", pages=count(states.count("ocr"), "page")))
-    if states.count("empty"):
-        details.append(say("empty", pages=count(states.count("empty"), "page")))
+    details += [say(state, pages=pages) for state in ("ocr", "empty") if (pages := counted(state))]
     details += [
         say("warning", document=one_line(one.document, 120), warning=one_line(warning, 300))
         for one in documents
@@ -69,9 +77,9 @@ def _pages(documents: Iterable[DocumentResult], say: Say) -> Iterable[str]:
             if state in ("failed", "skipped"):
                 lost[state, one_line(reason, 300).rstrip(".") or say("no_reason")].append(number)
         for (state, reason), numbers in lost.items():
-            document = one_line(one.document, 120)
+            named = {"document": one_line(one.document, 120), "unit": one.unit, "pages": ranges(numbers)}
             key = "page_lost" if len(numbers) == 1 else "pages_lost_of"
-            yield say(key, document=document, pages=ranges(numbers), state=say(f"state_{state}"), reason=reason)
+            yield say(key, state=say(f"state_{state}"), reason=reason, **named)
 
 
 def ranges(numbers: Iterable[int]) -> str:

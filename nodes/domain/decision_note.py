@@ -138,7 +138,7 @@ class _Writer:
         return Section("decision", self.title(one), tuple([*self.head(one), *self.body(one)]))
 
     def head(self, one: _Decision) -> Iterator[Sentence]:
-        pages = count(len(one.row.pages), "page", "pages", self.language)
+        pages = count(len(one.row.pages), one.row.unit, f"{one.row.unit}s", self.language)
         yield Sentence(f"{one_line(one.row.document, 120)}, {pages}", lead=self.words["document"])
         sat = [
             *of_kind(one.facts, "court")[:1],
@@ -172,7 +172,7 @@ class _Writer:
     def listed(self, key: str, facts: Sequence[Fact], most: int, marks: tuple[str, ...] = ()) -> Iterator[Sentence]:
         if facts:
             named = []
-            for page, group in groupby(facts[:most], key=lambda fact: (fact.page, fact.page_end)):
+            for page, group in groupby(facts[:most], key=lambda fact: (fact.page, fact.page_end, fact.unit)):
                 values = "; ".join(one_line(fact.value, 160) for fact in group)
                 named.append(self.words["said"].format(text=values, page=self.page(*page)) if page[0] else values)
             more = [self.words["more"].format(count=len(facts) - most)] if len(facts) > most else []
@@ -194,7 +194,7 @@ class _Writer:
 
     def attachment(self, row: DocumentResult) -> str:
         name = one_line(row.document.partition("#")[2], 120)
-        pages = count(len(row.pages), "page", "pages", self.language)
+        pages = count(len(row.pages), row.unit, f"{row.unit}s", self.language)
         number = next((fact.value for fact in self.facts.get(row.document, ()) if fact.detail.get("kind") in OWN), "")
         return f"{name}, {pages if row.state == 'done' else one_line(row.reason, 160)}" + (
             f", {number}" if number else ""
@@ -211,15 +211,20 @@ class _Writer:
 
     def quoted(self, finding: Finding, lead: str) -> Sentence:
         quote = one_line(finding.quote, QUOTE_LIMIT)
-        text = self.words["quote"].format(quote=quote, page=self.page(finding.page, finding.page_end))
+        text = self.words["quote"].format(quote=quote, page=self.page(finding.page, finding.page_end, finding.unit))
         return Sentence(text, (finding.finding_id,), "fact", lead)
 
     def said(self, text: str, fact: Fact) -> str:
-        return self.words["said"].format(text=text, page=self.page(fact.page, fact.page_end)) if fact.page else text
+        return (
+            self.words["said"].format(text=text, page=self.page(fact.page, fact.page_end, fact.unit))
+            if fact.page
+            else text
+        )
 
-    def page(self, first: int | None, last: int | None) -> str:
+    def page(self, first: int | None, last: int | None, unit: str) -> str:
         several = first is not None and last is not None and last > first
-        return self.words["pages" if several else "page"].format(page=f"{first}–{last}" if several else first)
+        key, page = ("pages", f"{first}–{last}") if several else ("page", first)
+        return self.words[key].format(unit=unit, page=page)
 
 
 def _value(facts: Iterable[Fact], kind: str) -> str:
@@ -243,4 +248,5 @@ def _evidence(fact: Fact, row: DocumentResult) -> Finding:
         alignment=fact.alignment,
         confidence=1.0,
         source=fact.source,
+        unit=fact.unit,
     )

@@ -15,6 +15,9 @@ PAGE_STATES: tuple[PageState, ...] = ("read", "ocr", "empty", "failed", "skipped
 PAGE_BREAK = "\f"
 """Stands between two pages in `DocumentText.text` and belongs to neither."""
 
+TICKED, UNTICKED = "☒", "☐"
+"""What stands in the text for a box of a form, in its place."""
+
 BOX_UNIT = 10_000
 """Word boxes are whole numbers of 1/10,000 of the page's width and height, origin top left."""
 

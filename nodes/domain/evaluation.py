@@ -37,6 +37,7 @@ class Fallen:
     clause_type: str
     quote: str
     page: int | None
+    unit: str = "page"
 
 
 @dataclass(slots=True)
@@ -181,7 +182,7 @@ def _steps(trap: Gold, one: Seen, letters: Letters) -> list[Fallen]:
     """Findings of the trap's type that stand in it."""
     spans = letters.all(trap.text) if trap.text.strip() else [(0, len(one.text))]
     return [
-        Fallen(one.document, trap.clause_type, finding.quote, finding.page)
+        Fallen(one.document, trap.clause_type, finding.quote, finding.page, finding.unit)
         for finding in one.findings
         if finding.clause_type == trap.clause_type
         and any(span[0] < end and start < span[1] for span in spans for start, end in finding.spans)

@@ -46,6 +46,8 @@ class Fact:
     alignment: Alignment
     source: str
     """Who says so: local:facts@1, openai:gpt-4.1 …"""
+    unit: str = "page"
+    """What `page` counts: "page", or "section" for formats without pages."""
 
     def to_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__slots__}

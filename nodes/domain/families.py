@@ -253,6 +253,7 @@ def _finding(one: Member, clause_type: str, fact: Fact, reason: str) -> Finding:
         confidence=round(0.9 * read / total, 4) if total else 0.0,
         source=SOURCE,
         reasons=(reason,),
+        unit=fact.unit,
     )
 
 

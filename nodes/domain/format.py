@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
@@ -89,6 +90,19 @@ def count(value: int, one: str, many: str | None = None, language: str = "en") -
     """A number with its noun: "1 document", "3 documents"; in French zero is singular."""
     singular = abs(value) <= 1 if language == "fr" else abs(value) == 1
     return f"{number(value, language)} {one if singular else many or one + 's'}"
+
+
+def unit_of(units: Iterable[str]) -> str:
+    """What places are counted in where some may be pages and some sections: the one unit, or "place" for both."""
+    found = set(units) or {"page"}
+    return found.pop() if len(found) == 1 else "place"
+
+
+def place_in(number: int | None, unit: str, column: str = "") -> str:
+    """A place in words, "page 3", or under the head `column` of its own unit as a bare number; "" for none."""
+    if number is None:
+        return ""
+    return str(number) if unit == column else f"{unit} {number}"
 
 
 def duration(seconds: float) -> str:

@@ -45,6 +45,8 @@ class TopFinding(TypedDict):
     alignment: str
     quote: str
     """Shortened, clean, for display only: the packet has the whole one."""
+    unit: NotRequired[str]
+    """What `page` counts, where that is not pages: section."""
     about: NotRequired[str]
     """The clause type that is missing."""
 
@@ -146,6 +148,8 @@ def _top(finding: Mapping[str, Any], quote_limit: int) -> TopFinding:
         "alignment": finding["alignment"],
         "quote": one_line(finding["quote"], quote_limit),
     }
+    if finding.get("unit", "page") != "page":
+        top["unit"] = one_line(finding["unit"], 12)
     if finding.get("about"):
         top["about"] = one_line(finding["about"], 48)
     return top
@@ -188,7 +192,7 @@ def _several(packet: Mapping[str, Any]) -> list[str]:
 
 
 def _line(number: int, finding: TopFinding) -> str:
-    page = f", page {finding['page']}" if finding["page"] is not None else ""
+    page = f", {finding.get('unit', 'page')} {finding['page']}" if finding["page"] is not None else ""
     clause = " ".join(filter(None, (finding["clause_type"], finding.get("about"))))
     doubt = "" if finding["alignment"] == "exact" else f" ({alignment_label(finding['alignment'])})"
     quote = f": “{markdown(finding['quote'])}”" if finding["quote"] else ""

@@ -102,6 +102,7 @@ def hidden_findings(text: DocumentText, source: SourceDocument, supplier: str) -
                 alignment="not_found",
                 confidence=CONFIDENCE,
                 source=f"local:hostile@{load().version}",
+                unit=text.unit,
             )
     return list(found.values())
 

@@ -93,7 +93,8 @@ class Absences:
     def _read_how_far(self, document: DocumentResult) -> str:
         read, total = pages_of(document)
         key = "absence_partly" if read < total or not total else "absence_page" if total == 1 else "absence_pages"
-        return self.say(key, document=one_line(document.document, 120), read=read, count=total)
+        name = one_line(document.document, 120)
+        return self.say(key, document=name, read=read, count=total, unit=document.unit)
 
     def _listed(self, parts: Sequence[str]) -> str:
         return self.conjunction.join([*(["; ".join(parts[:-1])] if parts[:-1] else []), *parts[-1:]])

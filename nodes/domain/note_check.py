@@ -17,7 +17,10 @@ MAX_CLAIMS = 3
 """How many sentences in a writer's own words may stand on the same place of a document."""
 
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|\"([^\"]+)\"")
-_PAGE = re.compile(r"\b(?:pages?|p\.) ?(\d+)(?: ?(?:-|–|to|à|and|et) ?(\d+))?", re.IGNORECASE)
+_PLACE = re.compile(
+    r"\b(?:pages?|p\.|(?P<section>sections?)) ?(?P<first>\d+)(?!\.?\d)(?: ?(?:-|–|to|à|and|et) ?(?P<last>\d+))?",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"[^\W\d_a-zà-öø-ÿ][\w&’'.-]*(?: (?:de |du |des |la |of |and |et |& )?[^\W\d_a-zà-öø-ÿ][\w&’'.-]*)*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;] |[“«\"(] ?)$")
 # Says no without a negating word.
@@ -58,7 +61,7 @@ def check(sentence: Sentence, findings_by_id: Mapping[str, Finding], parties: Co
     """Say what is wrong with a sentence, or None.
 
     A fact must cite findings that may be stated; every number, date, name, quoted word and negation of it must be in
-    their quotes, or in the name of their document or supplier, and a page must be theirs. `parties` are all
+    their quotes, or in the name of their document or supplier, and a page or section must be theirs. `parties` are all
     suppliers of the run: naming one that the evidence does not name is a problem wherever it stands.
     """
     unknown = [one for one in sentence.finding_ids if one not in findings_by_id]
@@ -84,7 +87,7 @@ def _uncovered(text: str, cited: Sequence[Finding], parties: Collection[str]) ->
     own_words, strange = _without_evidence(text, quotes, names)
     if strange:
         return f"quotes “{strange[:60]}”, which its evidence does not say"
-    own_words = _without_pages(own_words, cited)
+    own_words = _without_places(own_words, cited)
     if any(char.isalnum() for char in own_words):
         numbers = numbers_in(own_words) - numbers_in("\n".join(quotes)) - numbers_in("\n".join(names))
         if numbers:
@@ -114,13 +117,16 @@ def _without_evidence(text: str, quotes: Sequence[str], names: Sequence[str]) ->
     return _QUOTED.sub(checked, text), strange
 
 
-def _without_pages(text: str, cited: Sequence[Finding]) -> str:
-    pages = {str(page) for finding in cited for page in (finding.page, finding.page_end)}
+def _without_places(text: str, cited: Sequence[Finding]) -> str:
+    """The text without the pages and sections at which its evidence stands; another number is no place of it."""
+    places = {(finding.unit, str(page)) for finding in cited for page in (finding.page, finding.page_end)}
 
     def own(match: re.Match[str]) -> str:
-        return " " if all(group is None or group in pages for group in match.groups()) else match.group()
+        unit = "section" if match["section"] else "page"
+        numbers = filter(None, (match["first"], match["last"]))
+        return " " if all((unit, number) in places for number in numbers) else match.group()
 
-    return _PAGE.sub(own, text)
+    return _PLACE.sub(own, text)
 
 
 def _stranger(own_words: str, evidence: str, parties: Collection[str]) -> str:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 _ENGLISH: Mapping[str, Any] = {
-    "terms": "Terms", "changes": "Changed by amendment", "page": "page {page}", "said": "{document}: {statements}.",
+    "terms": "Terms", "changes": "Changed by amendment", "page": "{unit} {page}", "said": "{document}: {statements}.",
     "effective_date": "in effect from {value}", "agreement_date": "dated {value}",
     "signature_date": "signed on {value}",
     "initial_term": "term {value}", "expiration_date": "ends on {value}", "renewal_term": "renewed for {value}",
     "notice_renewal": "notice against renewal {value}", "notice_termination": "notice to terminate {value}",
     "cap_amount": "cap {value}", "cap_per_claim": "cap {value} per claim", "cap_per_year": "cap {value} per year",
     "cap_base": "cap reckoned on {value}", "governing_law": "law “{value}”", "court": "disputes: {value}",
-    "quoted": "“{quote}”", "overridden": "overridden by {by}, page {page}",
-    "may": "may be overridden by {by}, page {page}",
+    "quoted": "“{quote}”", "overridden": "overridden by {by}, {unit} {page}",
+    "may": "may be overridden by {by}, {unit} {page}",
     "replace": "replaced", "delete": "deleted", "change": "changed", "add": "added", "of": "{article} {action}",
     "of_master": "{document} of {master}: {statements}.", "perhaps": "{document}, perhaps of {master}: {statements}.",
     "fees": "the fees", "fees_months": "the fees of {months} months", "order value": "the value of the order",
@@ -23,7 +23,7 @@ _ENGLISH: Mapping[str, Any] = {
     "year": ("year", "years"),
 }  # fmt: skip
 _FRENCH: Mapping[str, Any] = {
-    "terms": "Stipulations", "changes": "Modifié par avenant", "page": "page {page}",
+    "terms": "Stipulations", "changes": "Modifié par avenant", "page": "{unit} {page}",
     "said": "{document} : {statements}.",
     "effective_date": "en vigueur le {value}", "agreement_date": "daté du {value}",
     "signature_date": "signé le {value}",
@@ -33,7 +33,7 @@ _FRENCH: Mapping[str, Any] = {
     "cap_amount": "plafond {value}", "cap_per_claim": "plafond {value} par sinistre",
     "cap_per_year": "plafond {value} par an", "cap_base": "assiette du plafond : {value}",
     "governing_law": "droit « {value} »", "court": "litiges : {value}", "quoted": "« {quote} »",
-    "overridden": "remplacé par {by}, page {page}", "may": "peut-être remplacé par {by}, page {page}",
+    "overridden": "remplacé par {by}, {unit} {page}", "may": "peut-être remplacé par {by}, {unit} {page}",
     "replace": "remplacé", "delete": "supprimé", "change": "modifié", "add": "ajouté", "of": "{article} {action}",
     "of_master": "{document} au contrat {master} : {statements}.",
     "perhaps": "{document}, peut-être au contrat {master} : {statements}.",

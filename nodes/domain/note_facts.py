@@ -136,7 +136,7 @@ class _Writer:
         """The words for a fact with its page, and the marks of what they rest on; None where nothing covers them."""
         marks = (self.borrow(fact, row).finding_id,)
         over, over_marks = self.override_of(fact, row)
-        place = f"({self.words['page'].format(page=fact.page)}{over})"
+        place = f"({self.page(fact)}{over})"
         words = self.words[self.label(fact)]
         text = f"{words.format(value=self.value(fact))} {place}"
         problem = self.problem(text, (*marks, *over_marks))
@@ -151,6 +151,9 @@ class _Writer:
 
     def problem(self, text: str, marks: tuple[str, ...]) -> str | None:
         return check(Sentence(text, marks, "fact"), {**self.by_id, **self.evidence}, self.parties)
+
+    def page(self, fact: Fact) -> str:
+        return str(self.words["page"].format(unit=fact.unit, page=fact.page))
 
     def label(self, fact: Fact) -> str:
         if fact.kind == "notice_period":
@@ -198,7 +201,7 @@ class _Writer:
             what = self.words["of"].format(
                 article=", ".join(fact.detail["articles"]), action=self.words[fact.detail["action"]]
             )
-            parts.append(f"{what} ({self.words['page'].format(page=fact.page)})")
+            parts.append(f"{what} ({self.page(fact)})")
         key = "said" if not master else "of_master" if sure else "perhaps"
         names = {"document": one_line(row.document, 120), "master": one_line(master, 120)}
         text = self.words[key].format(statements="; ".join(parts), **names)
@@ -235,7 +238,7 @@ class _Writer:
     def over(self, finding: Finding) -> tuple[str, tuple[str, ...]]:
         over = finding.overridden or {}
         said = self.words["overridden" if over.get("certain") else "may"].format(
-            by=one_line(over["by"], 120), page=over["page"]
+            by=one_line(over["by"], 120), unit=over.get("unit", "page"), page=over["page"]
         )
         page = int(over["page"])
         place = next((f for f in self.facts.get(over["by"], ()) if f.page == page), None)

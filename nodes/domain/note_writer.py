@@ -102,7 +102,7 @@ class _Writer:
         return count(number, self.texts[noun], self.texts[noun + "s"], self.language)
 
     def note(self) -> Note:
-        coverage, with_failures = covered(self.given.documents, self.say, self.count)
+        coverage, with_failures = covered(self.given.documents, self.say, self.count, self.texts["and"])
         sections = [
             Section("coverage", self.say("coverage"), (*coverage, *self.absent.unsought(self.given.documents))),
             Section("risk", self.say("risk"), tuple(self.risks())),
@@ -251,14 +251,14 @@ def with_dropped(note: Note) -> Note:
 
 
 def place(finding: Finding, language: str) -> str:
-    """Document and page in words: "master.pdf, page 3", "master.pdf, pages 3–4"."""
-    document = one_line(finding.document, 120)
+    """Document and page in words: "master.pdf, page 3", "master.pdf, pages 3–4", "master.docx, section 3"."""
+    named = {"document": one_line(finding.document, 120), "unit": finding.unit}
     if finding.page is None:
-        return texts(language)["place_none"].format(document=document)
+        return texts(language)["place_none"].format(**named)
     last = finding.page_end
     if last and last > finding.page:
-        return texts(language)["place_pages"].format(document=document, first=finding.page, last=last)
-    return texts(language)["place"].format(document=document, page=finding.page)
+        return texts(language)["place_pages"].format(first=finding.page, last=last, **named)
+    return texts(language)["place"].format(page=finding.page, **named)
 
 
 def decided(finding: Finding, language: str) -> tuple[str, str, str]:

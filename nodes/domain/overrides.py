@@ -64,7 +64,7 @@ def articles_of(known: Numbering, start: int, end: int) -> tuple[str, ...]:
 def marked(
     findings: Sequence[Finding], related: Families, numbered: Mapping[str, Numbering]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(finding id, {by, page, action, certain}) of each finding that an amendment overrides or may override.
+    """(finding id, {by, unit, page, action, certain}) of each finding that an amendment overrides or may override.
 
     `numbered` is the `numbering` of each agreement that has amendments.
     Certain only where the amendment names the article as a whole and is known to belong to the agreement.
@@ -153,7 +153,13 @@ def _around(finding: Finding, amendment: Member) -> Change | None:
 
 
 def _mark(amendment: Member, page: int, action: str, *, certain: bool) -> dict[str, Any]:
-    return {"by": amendment.row.document, "page": page, "action": action, "certain": certain}
+    return {
+        "by": amendment.row.document,
+        "unit": amendment.row.unit,
+        "page": page,
+        "action": action,
+        "certain": certain,
+    }
 
 
 def said(finding: Finding) -> str:
@@ -162,7 +168,7 @@ def said(finding: Finding) -> str:
         return ""
     over = finding.overridden
     words = "overridden by" if over["certain"] else "may be overridden by"
-    return f"{words} {over['by']}, page {over['page']}"
+    return f"{words} {over['by']}, {over.get('unit', 'page')} {over['page']}"
 
 
 def is_void(finding: Finding) -> bool:

@@ -34,6 +34,7 @@ def located(
             confidence=round(candidate.confidence, 4),
             source=candidate.source,
             disputed=candidate.disputed,
+            unit=text.unit,
         )
         twin = _twin(found.values(), finding)
         if twin is None:
@@ -65,6 +66,7 @@ def located_facts(text: DocumentText, proposed: Iterable[Mapping[str, Any]]) -> 
             boxes=place.boxes,
             alignment=place.alignment,
             source=one["source"],
+            unit=text.unit,
         )
         found.setdefault((fact.kind, fact.value, fact.spans or fact.quote), fact)
     return list(found.values())

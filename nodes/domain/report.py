@@ -37,6 +37,8 @@ class ReportFacts:
     engine: str = ""
     made_at: datetime | None = None
     """Aware; another time gives another file."""
+    unit: str = "page"
+    """What `pages` are: page, section, or place for both."""
 
 
 @dataclass(frozen=True, slots=True)

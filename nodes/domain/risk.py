@@ -12,6 +12,7 @@ import regex
 
 from nodes.domain.absence import can_lack, counts, is_open, refuted, supplier_key, types_in, verdict_on
 from nodes.domain.clauses import RISKS, Finding, Risk
+from nodes.domain.documents import UNTICKED
 from nodes.domain.errors import PlaybookError
 from nodes.domain.families import ACROSS
 from nodes.domain.hostile import clause_of
@@ -188,7 +189,7 @@ def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
     if hostile := clause_of(finding.clause_type):
         reasons.append(hostile.reason)
     if finding.about:
-        reasons += ["not every page of the document was read"] if finding.confidence < 1 else []
+        reasons += [f"not every {finding.unit} of the document was read"] if finding.confidence < 1 else []
         reasons += ["a clause is missing"] if finding.alignment in review.alignments else []
     elif finding.alignment in review.alignments:
         reasons.append(f"quote {finding.alignment.replace('_', ' ')} in the document")
@@ -198,6 +199,8 @@ def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
         reasons.append(f"risk is {risk}")
     if finding.disputed:
         reasons.append(f"the engines differ: {finding.disputed}")
+    if UNTICKED in finding.quote:
+        reasons.append("a box in it is not ticked")
     if finding.overridden:
         reasons.append(override_said(finding))
     if finding.reviewers_needed > 1:
@@ -240,7 +243,7 @@ def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> 
 def _said(finding: Finding, playbook: Playbook) -> str:
     clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
     title = _title(clause) if clause else finding.clause_type
-    page = f", page {finding.page}" if finding.page else ""
+    page = f", {finding.unit} {finding.page}" if finding.page else ""
     return f"{title}{page}: {'; '.join(finding.reasons) or 'present'}"
 
 

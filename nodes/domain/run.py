@@ -115,6 +115,8 @@ class DocumentResult:
     warnings: tuple[str, ...] = ()
     slow: bool = False
     """Its batch closed without it: it belongs to the slow lane, also when it is done."""
+    unit: str = "page"
+    """What `pages` are: "page", or "section" for formats without pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +150,5 @@ class Tally:
     pages: Mapping[str, int]
     """total and one for each page state."""
     findings: int
+    units: tuple[str, ...] = ()
+    """What the places of its done documents are counted in: page, section, both, or nothing yet."""

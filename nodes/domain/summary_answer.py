@@ -165,6 +165,7 @@ def _fact(
         boxes=tuple(box for place in places for box in place.boxes),
         alignment="exact",
         source=source,
+        unit=text.unit,
     )
 
 
@@ -172,6 +173,6 @@ def _borne_out(fact: Fact, text: DocumentText, court: str) -> bool:
     """The same check that the sentences of every note pass; the court may be named without being quoted."""
     evidence = Finding(
         "0" * 12, "", text.sha256, court, fact.kind, fact.quote, fact.page, fact.page_end, (), fact.spans, "exact", 1.0,
-        fact.source,
+        fact.source, unit=text.unit,
     )  # fmt: skip
     return check(Sentence(fact.value, (evidence.finding_id,), "fact"), {evidence.finding_id: evidence}) is None

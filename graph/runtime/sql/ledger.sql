@@ -59,7 +59,7 @@ UPDATE reprise.runs SET cancelled_at = NULL WHERE thread_id = %(thread_id)s AND 
 
 -- name: documents
 SELECT ordinal, document, sha256, state, reason, supplier, language, engine, model, findings_ref, facts_ref, text_ref,
-       findings, CASE WHEN stale = '' THEN warnings ELSE warnings || to_jsonb(stale) END AS warnings, slow
+       findings, CASE WHEN stale = '' THEN warnings ELSE warnings || to_jsonb(stale) END AS warnings, slow, unit
   FROM reprise.run_document
  WHERE run_id = %(run_id)s AND ordinal >= %(start)s AND ordinal < %(stop)s
  ORDER BY ordinal
@@ -91,8 +91,8 @@ WITH document AS (
     UPDATE reprise.run_document
        SET state = %(state)s, reason = %(reason)s, supplier = %(supplier)s, language = %(language)s,
            engine = %(engine)s, model = %(model)s, findings_ref = %(findings_ref)s, facts_ref = %(facts_ref)s,
-           text_ref = %(text_ref)s, findings = %(findings)s, warnings = %(warnings)s, finished_at = clock_timestamp(),
-           slow = slow OR %(state)s = 'deferred', stale = ''
+           text_ref = %(text_ref)s, findings = %(findings)s, warnings = %(warnings)s, unit = %(unit)s,
+           finished_at = clock_timestamp(), slow = slow OR %(state)s = 'deferred', stale = ''
      WHERE run_id = %(run_id)s AND ordinal = %(ordinal)s
     RETURNING run_id, ordinal
 )
@@ -149,7 +149,8 @@ SELECT kind, key, state, attempts, error, payload, intended_at, settled_at
   FROM reprise.effects WHERE run_id = %(run_id)s ORDER BY intended_at, key
 
 -- name: tally_documents
-SELECT state, count(*) AS n, coalesce(sum(findings), 0) AS findings
+SELECT state, count(*) AS n, coalesce(sum(findings), 0) AS findings,
+       array_agg(DISTINCT unit) FILTER (WHERE state = 'done') AS units
   FROM reprise.run_document WHERE run_id = %(run_id)s GROUP BY state
 
 -- name: tally_pages
