@@ -217,12 +217,13 @@ async def test_the_sample_amendment_takes_the_place_of_the_cap_in_score_and_note
     await reprise.start(ROOM / "Northwind Hosting", thread="n", review="never", language="en")
     findings = await reprise.findings("n")
     master = [one for one in findings if one.document.startswith("Master") and one.overridden]
-    (void,) = [one for one in master if one.overridden and one.overridden["certain"]]
-    assert (void.clause_type, void.score, void.risk, void.needs_review) == ("cap_on_liability", 0, "low", False)
-    assert void.reasons[-1] == "overridden by Amendment No 1.pdf, page 1"
-    assert "payment_terms" in {one.clause_type for one in master if one is not void}
+    void = [one for one in master if one.overridden and one.overridden["certain"]]
+    assert "cap_on_liability" in {one.clause_type for one in void}
+    assert {(one.score, one.risk, one.needs_review) for one in void} == {(0, "low", False)}
+    assert {one.reasons[-1] for one in void} == {"overridden by Amendment No 1.pdf, page 1"}
+    assert "payment_terms" in {one.clause_type for one in master if one not in void}
     assert all(
-        "may be overridden by Amendment No 1.pdf, page 1" in one.review_reason for one in master if one is not void
+        "may be overridden by Amendment No 1.pdf, page 1" in one.review_reason for one in master if one not in void
     )
     cap = next(
         one for one in findings if one.document.startswith("Amendment") and one.clause_type == "cap_on_liability"

@@ -15,8 +15,8 @@ from nodes.domain.rules import SHORTEST, find
 from nodes.domain.sentences import Sentence, sentences
 
 SOURCE = "local:model@3"
-JOINS = 0.02
-"""A neighbour of a clause's sentence that is at least this sure belongs to its quote."""
+JOINS, JOINS_APART = 0.02, 0.05
+"""A neighbour of a clause's sentence that is at least this sure belongs to its quote; surer in another paragraph."""
 LONGEST = 800
 """Characters of a quote of several sentences."""
 MOST = 20
@@ -141,7 +141,9 @@ def _neighbour(
     """The surer one of the sentences before and behind, if one belongs to the same clause."""
     near = []
     for place, edge in ((first - 1, first), (last + 1, last)):
-        if not 0 <= place < len(split) or place in taken or chance[place] < JOINS:
+        if not 0 <= place < len(split) or place in taken:
+            continue
+        if chance[place] < (JOINS if split[place].block == split[edge].block else JOINS_APART):
             continue
         start, end = split[min(first, place)].start, split[max(last, place)].end
         upper, lower = sorted((place, edge))
