@@ -33,7 +33,7 @@ def on_a_terminal(arguments: list[str], env: dict[str, str]) -> tuple[subprocess
 
 
 def read_until(keyboard: int, wanted: str, seconds: float = 30) -> str:
-    """What comes on the screen up to the wanted words, and not a byte more: the rest is there for the next who reads."""
+    """What comes on the screen up to the wanted words, and not a byte more: the rest is for the next who reads."""
     text, end = b"", time.monotonic() + seconds
     while not text.endswith(wanted.encode()):
         assert time.monotonic() < end, text.decode(errors="replace")
