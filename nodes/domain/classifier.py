@@ -78,13 +78,14 @@ def steps(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int8], Array
 def save(model: Model) -> bytes:
     """The model as a file; the same model gives the same bytes."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w") as archive:
         arrays = {"format": np.array(FORMAT), **{name: getattr(model, name) for name in _PLAIN}}
         arrays |= {_TREE + field.name: getattr(model.trees, field.name) for field in fields(Trees)}
         for name, array in arrays.items():
             part = io.BytesIO()
             np.save(part, array, allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), part.getvalue(), compresslevel=9)
+            entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+            archive.writestr(entry, part.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=9)
     return out.getvalue()
 
 
