@@ -21,7 +21,7 @@ from nodes.domain.format import duration
 from nodes.domain.hostile import addressed, hidden_findings
 from nodes.domain.looked_for import known_locally
 from nodes.domain.passages import Passage, halve, reading_list
-from nodes.domain.placing import located, located_facts
+from nodes.domain.placing import located, located_facts, lost_quotes
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import DocumentResult, Run, chain
 from nodes.domain.sentences import heading_at
@@ -209,7 +209,8 @@ class _Document:
                 if named and not supplier and Locator(text).locate(named.quote or named.name).alignment != "not_found":
                     supplier = named.name
         judged = known_locally(text.language) | {rule.type for rule in self.work.playbook.rules}
-        candidates = compared(candidates, rules.candidates, judged)
+        lost = await _off_the_loop(len(text.text), lost_quotes, text, candidates)
+        candidates = compared(candidates, rules.candidates, judged, lost)
         return _Seen(candidates, supplier or rules.supplier, warnings, asked)
 
     async def _answers(

@@ -44,6 +44,35 @@ def test_an_unsure_sight_of_the_local_engine_contradicts_nobody() -> None:
     ]
 
 
+def test_quotes_that_the_document_does_not_have_hide_nothing_of_the_local_engine() -> None:
+    invented = Candidate("cap", "invented words", 0.9, MODEL)
+    unsure = seen("cap", LOCAL, 0.3)
+    assert compared([invented], [unsure], {"cap"}) == [invented]
+    kept = compared([invented], [unsure], {"cap"}, {"invented words"})
+    assert [(one.source, one.disputed) for one in kept] == [
+        (MODEL, ""),
+        (LOCAL, f"{LOCAL} found it, {MODEL} quoted words that are not in the document"),
+    ]
+    both = [invented, seen("cap", MODEL)]
+    assert compared(both, [unsure], {"cap"}, {"invented words"}) == both
+
+
+async def test_a_clause_that_the_model_only_invents_words_for_is_kept_with_its_place_and_left_to_a_person(
+    database: str, home: Path, tmp_path: Path
+) -> None:
+    clause = {"clause_type": "governing_law", "quote": "This Agreement is governed by the laws of Peru."}
+    with ScriptedEndpoint() as endpoint:
+        endpoint.script([{"respond": {"clauses": [{**clause, "passage": 1, "confidence": 0.9}], "supplier": None}}])
+        settings = {"openai_base_url": endpoint.base_url, "openai_api_key": "key"}
+        async with Reprise.open(database_url=database, home=home, **settings) as reprise:
+            await reprise.start(risky(tmp_path / "room", 1), engine="openai", thread="invented")
+            findings = await reprise.findings("invented")
+    law = {one.alignment: one for one in findings if one.clause_type == "governing_law"}
+    assert sorted(law) == ["exact", "not_found"] and all(one.needs_review for one in law.values())
+    assert "laws of France" in law["exact"].quote and law["exact"].page == 1
+    assert "quoted words that are not in the document" in law["exact"].review_reason
+
+
 async def test_a_model_that_overlooks_what_the_local_engine_sees_leaves_it_to_a_person(
     database: str, home: Path, tmp_path: Path
 ) -> None:

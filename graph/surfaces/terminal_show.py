@@ -101,21 +101,23 @@ def _lines(shown: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         f"{checkpoint['batch_index']} of {checkpoint['batch_total']} · documents {documents['total']}: "
         f"{documents['done']} done, {documents['failed']} failed{skipped}",
     )
-    yield "checkpoint", checkpoint_line(checkpoint)
+    yield "checkpoint", checkpoint_line(checkpoint, shown["resume"]["documents"] or 0)
     yield "artifacts", artifacts_line(shown["artifacts"])
-    yield "calls", " · ".join(_tool(row) for row in shown["calls"]) or "none"
+    yield "calls", calls_line(shown["calls"], live=shown["driver"]["live"])
     if shown["effects"]:
         yield "effects", effects_line(shown["effects"])
     yield "resume", resume_line(shown["resume"], run)
 
 
-def checkpoint_line(checkpoint: Mapping[str, Any]) -> str:
+def checkpoint_line(checkpoint: Mapping[str, Any], left: int = 0) -> str:
+    """Where the thread stands and what is next; `left` documents are still to do."""
     if checkpoint["next"] is None:
         return f"at {checkpoint['documents_closed']}: nothing is next, the run is at its end"
     if checkpoint["next"] != "extract":
         return f"at {checkpoint['documents_closed']}: {checkpoint['next']} is next"
     if not checkpoint["next_batch_size"]:
-        return "at the last batch: score is next"
+        again = f"{count(left, 'document')} put off and to be tried again, then score" if left else "score is next"
+        return f"at the last batch: {again}"
     beyond = f", and {checkpoint['beyond_in_ledger']} beyond it" if checkpoint["beyond_in_ledger"] else ""
     return (
         f"at {checkpoint['documents_closed']}: process_batch_{checkpoint['batch_index'] + 1} is next, "
@@ -145,8 +147,14 @@ def effects_line(effects: Iterable[Mapping[str, Any]]) -> str:
     return " · ".join([*(f"{kind} {number} done" for kind, number in done.items()), *open_ones])
 
 
-def _tool(row: Mapping[str, Any]) -> str:
-    parts = [(row["reused"], "reused"), (row["failed"], "failed"), (row["running"], "running")]
+def calls_line(rows: Iterable[Mapping[str, Any]], *, live: bool) -> str:
+    """Calls by tool; `live`: somebody drives the thread."""
+    return " · ".join(_tool(row, live) for row in rows) or "none"
+
+
+def _tool(row: Mapping[str, Any], live: bool) -> str:
+    open_ones = "running" if live else "not answered when it ended"
+    parts = [(row["reused"], "reused"), (row["failed"], "failed"), (row["running"], open_ones)]
     said = [f"{value} {word}" for value, word in parts if value]
     said += [count(row["lost"], "lost answer")] if row["lost"] else []
     return f"{row['tool']} {row['calls']}" + (f" ({', '.join(said)})" if said else "")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from nodes.domain.clauses import Finding
+from nodes.domain.overrides import said as override_said
 from nodes.domain.playbook import Playbook
 from nodes.domain.review import Decision, allowed_reviewers, person
 from nodes.domain.risk import unreviewed_risk, weighed
@@ -33,10 +34,12 @@ def carried(decisions: Sequence[Decision], packets: Iterable[Mapping[str, Any]],
 
 def _stands(decision: Decision, shown: Mapping[str, Any], playbook: Playbook) -> bool:
     finding = Finding.from_json(shown)
+    # What an amendment does to it hangs on the documents, not on the playbook.
+    reasons = tuple(reason for reason in finding.reasons if reason != override_said(finding))
     # Of a missing clause the last reason says what was looked through; the points come before it.
-    plain = finding.with_(reasons=finding.reasons[-1:])
+    plain = finding.with_(reasons=reasons[-1:])
     risk = unreviewed_risk(plain, playbook)
-    if (finding.score, finding.reasons) != weighed(plain, playbook) or finding.risk != risk:
+    if (finding.score, reasons) != weighed(plain, playbook) or finding.risk != risk:
         return False
     names = allowed_reviewers(finding, risk, playbook)
     return not names or person(decision.reviewer) in map(person, names)

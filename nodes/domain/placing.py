@@ -45,6 +45,13 @@ def located(
     return sorted(found.values(), key=lambda finding: (finding.spans or ((1 << 60, 0),), finding.clause_type))
 
 
+def lost_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozenset[str]:
+    """Quotes of these that the document does not have."""
+    locator = Locator(text)
+    quotes = {candidate.quote for candidate in candidates}
+    return frozenset(quote for quote in quotes if locator.locate(quote).alignment == "not_found")
+
+
 def located_facts(text: DocumentText, proposed: Iterable[Mapping[str, Any]]) -> list[Fact]:
     """Statements of an engine, {kind, value, quote, detail, start, source}, as facts with their place.
 
