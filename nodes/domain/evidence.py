@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -14,6 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from nodes.domain.clauses import Alignment, Box, Location
 from nodes.domain.documents import BOX_UNIT, DocumentText, Page
+from nodes.domain.elisions import Elisions
 from nodes.domain.folding import Folded, Span, fold
 from nodes.domain.matching import (
     MAX_FUZZY_CHARS,
@@ -26,6 +27,7 @@ from nodes.domain.matching import (
     nearest,
 )
 from nodes.domain.quantities import negations, numbers_in
+from nodes.domain.sentences import sentences
 
 NOT_FOUND = Location("not_found")
 
@@ -37,7 +39,6 @@ BESIDE = 100
 
 _ELLIPSIS = re.compile(r"\s*(?:[\[(]\s*(?:\.{3,}|…)\s*[\])]|\.{3,}|…|(?:\. ){2,}\.)\s*")
 _EDGE_PUNCTUATION = ".,;:!?()[]"
-_SENTENCE_END = re.compile(r"[.!?]\s")
 _PIVOT_WORDS = (
     "may shall must should can peut doit devra pourra peuvent doivent limited unlimited limité limitée illimité"
     " illimitée before after avant après less more moins plus minimum maximum least most including excluding except"
@@ -70,7 +71,7 @@ class Locator:
         exact: character by character. normalized: but for white space, hyphenation, ligatures, accents, case,
         quotation marks, dashes, and page headers or footers in between. fuzzy: a slip of a few letters, never in a
         number, a date or a negation, never an invented part. A quote with an ellipsis is found when all its parts
-        are, in order.
+        are, in order; it is fuzzy at best when they may say together what the text does not.
         """
         quote = quote.strip()
         if not quote:
@@ -102,17 +103,22 @@ class Locator:
         return nearest(hay.text, needle, first, at, lambda i: hay.raw(i, i + len(needle)), self._text)
 
     def _joined(self, parts: list[str], hint: int | None) -> Location:
-        """The spans of an elided quote: in order, and near one another unless each is long."""
+        """The spans of an elided quote: in order, near one another unless each is long, and within what they say."""
         start, tries = 0, 0
-        begin = self._place(parts[0], 0, hint)
+        begin, doubtful = self._place(parts[0], 0, hint), NOT_FOUND
         while begin is not None and tries < SEEDS:
             places = self._chain(begin, parts)
-            if places:
+            if places and not self._misleads([place.span for place in places]):
                 return self._location(places)
+            if places and not doubtful.spans:
+                doubtful = replace(self._location(places), alignment="fuzzy")
             # The next place where the quote may begin, in the order of the text.
             start, tries = (begin.span[0] + 1 if tries else 0), tries + 1
             begin = self._letters(parts[0], start, None)
-        return NOT_FOUND
+        return doubtful
+
+    def _misleads(self, spans: list[Span]) -> bool:
+        return any(self._elisions.misleads(a, b, self._without_furniture((a[1], b[0]))) for a, b in pairwise(spans))
 
     def _chain(self, begin: _Place, parts: list[str]) -> list[_Place]:
         places = [begin]
@@ -171,8 +177,6 @@ class Locator:
         order: tuple[Alignment, ...] = ("exact", "normalized", "fuzzy")
         worst = max((place.alignment for place in places), key=order.index)
         similarity = min(place.similarity for place in places)
-        if any(_turns(self._text[a[1] : b[0]]) for a, b in pairwise(spans)):
-            worst = "fuzzy"
         if not self._document.pages:
             return Location(worst, spans, similarity=similarity)
         first, last = self._document.page_at(spans[0][0]), self._document.page_at(spans[-1][1] - 1)
@@ -213,6 +217,10 @@ class Locator:
         return {}
 
     @cached_property
+    def _elisions(self) -> Elisions:
+        return Elisions(self._text, sentences(self._document))
+
+    @cached_property
     def _full(self) -> Folded:
         return fold(self._text)
 
@@ -251,11 +259,6 @@ def _slipped(word: str, others: Iterable[str]) -> bool:
     return len(word) > 4 and any(
         other not in _PIVOTS and Levenshtein.distance(word, other, score_cutoff=2) <= 2 for other in others
     )
-
-
-def _turns(gap: str) -> bool:
-    """Was a negation elided within a sentence? Then the joined words may say the opposite of the source."""
-    return bool(negations(gap)) and not _SENTENCE_END.search(gap)
 
 
 def _lines(page: int, words: list[tuple[int, int, int, int, int, int]]) -> Iterator[Box]:

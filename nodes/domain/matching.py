@@ -9,6 +9,7 @@ from collections.abc import Callable
 from rapidfuzz.distance import Indel, Opcode
 
 from nodes.domain.folding import Span
+from nodes.domain.quantities import splits_number
 
 MIN_SIMILARITY = 0.9
 """Global likeness from which a quote can be a slip of the pen or of OCR."""
@@ -88,6 +89,8 @@ def harmless(text: str, span: Span) -> bool:
     """Does the span begin and end without cutting a number, or a word behind its negating prefix?"""
     start, end = span
     if _cuts_number(text, start) or _cuts_number(text, end):
+        return False
+    if splits_number(text, start, behind=True) or splits_number(text, end, behind=False):
         return False
     return not (_cuts(text, start) and _NEGATIVE_PREFIX.search(text, max(0, start - 5), start))
 

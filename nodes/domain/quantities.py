@@ -3,79 +3,60 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from nodes.domain.number_words import AMBIGUOUS, LONE, WORDS, read_words
+from nodes.domain.written_dates import written_dates
+
 Kind = Literal["number", "amount", "duration", "percentage", "date", "reference"]
 
-
-def _numbered(words: str, values: range) -> dict[str, int]:
-    return dict(zip(words.split(), values, strict=True))
-
-
-_WORDS: dict[str, int] = {
-    **_numbered("one two three four five six seven eight nine ten eleven twelve", range(1, 13)),
-    **_numbered("thirteen fourteen fifteen sixteen seventeen eighteen nineteen", range(13, 20)),
-    **_numbered("twenty thirty forty fifty sixty seventy eighty ninety", range(20, 100, 10)),
-    **_numbered("un deux trois quatre cinq six sept huit neuf dix onze douze", range(1, 13)),
-    **_numbered("treize quatorze quinze seize", range(13, 17)),
-    **_numbered("vingt trente quarante cinquante soixante", range(20, 70, 10)),
-    "une": 1, "vingts": 20, "septante": 70, "huitante": 80, "nonante": 90,
-    "hundred": 100, "cent": 100, "cents": 100, "thousand": 1000, "mille": 1000,
-    "million": 10**6, "millions": 10**6, "billion": 10**9, "milliard": 10**9, "milliards": 10**9,
-}  # fmt: skip
-_SCALES = {"million": 10**6, "millions": 10**6, "billion": 10**9, "milliard": 10**9, "milliards": 10**9,
-           "thousand": 1000, "hundred": 100, "mille": 1000}  # fmt: skip
-# Words that are no number by themselves in one of the two languages: articles, coins, "new", a month's abbreviation.
-_AMBIGUOUS = frozenset({"one", "un", "une", "neuf", "cent", "cents", "sept", "million", "millions", "mille", "six"})
-
-_MONTHS: dict[str, int] = {}
-for _names in (
-    "january february march april may june july august september october november december",
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "jan feb mar apr may jun jul aug sep oct nov dec",
-    "janv fevrier mars avr mai juin juil aout sept octobre nov decembre",
-):
-    _MONTHS.update(_numbered(_names, range(1, 13)))
-
-_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
-# Readers part a raised "th" from its number, or from itself.
-_DAY = r"\b(?P<day>\d{1,2})(?: ?(?:er|s ?t|n ?d|r ?d|t ?h))?\b"
-_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
-_DATES = (
-    re.compile(rf"{_DAY} {{0,3}}(?:(?:day {{1,3}})?of {{1,9}})?{_MONTH} ?,? {{0,3}}{_YEAR}", re.IGNORECASE),
-    re.compile(rf"\b{_MONTH} {{0,3}}{_DAY} ?,? {{0,3}}{_YEAR}", re.IGNORECASE),
-    re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)\b"),
-    re.compile(r"\b(?P<day>\d{1,2})(?P<mark>[/.-])(?P<month>\d{1,2})(?P=mark)(?P<year>(?:19|20)?\d\d)\b(?!-)"),
-)
-
-CENTURY = 70
-"""A year of two digits from here on is of the last century."""
-
 _FIGURE = r"(?<![\w.,])\d{1,3}(?:[ ,.']\d{3})+(?:[.,]\d{1,2})?(?![\d])|\d+(?:\.\d+){2,}|\d+(?:[.,]\d+)?"
-_WORD = "(?:" + "|".join(sorted(_WORDS, key=len, reverse=True)) + ")"
-_NUMBER = re.compile(rf"(?P<figure>{_FIGURE})|\b(?P<words>{_WORD}(?:(?:[ -]| et | and ){_WORD})*)\b", re.IGNORECASE)
+_NUMBER = re.compile(rf"(?P<figure>{_FIGURE})|(?P<words>{WORDS})", re.IGNORECASE)
 
-_BEFORE = re.compile(r"(US ?\$|C\$|CAD|USD|EUR|GBP|CHF|RMB|€|\$|£|¥) ?$", re.IGNORECASE)
-_GLOSS = re.compile(r" ?\( ?(?P<gloss>[^()]{1,60}?) ?(?P<percent>%)? ?\)")
-_SCALE = re.compile(
-    r" ?(?:(?P<long>thousand|millions?|billion|milliards?|mille)\b|(?P<short>[kKmM])(?=[€$£]))(?: (?:de|d'|of))? ?",
+_BEFORE = re.compile(
+    r"(?:(?<![^\W\d_])(?:(?P<scale>[kmt]|md)?(?P<euro>€|EUR)|(?P<code>CAD|USD|GBP|CHF|RMB))"
+    r"|(?P<sign>US ?\$|C\$|€|\$|£|¥)) {0,3}$",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"(?:\b(?P<half>half[ -]an?|demi)|\b(?:an?|per|each|every))[ -]{1,3}$", re.IGNORECASE)
+_GLOSS = re.compile(r" ?\( ?(?P<gloss>[^()]{1,60}?) ?(?P<percent>%)? ?\)")
+_MONEY = (
+    r"(?:€|US ?\$|\$|£|(?:EUR|USD|GBP|CHF|CAD)\b|euros?\b|(?:US |U\.S\. )?dollars?\b|pounds?\b|(?:swiss )?francs?\b)"
+)
+_LONG = re.compile(
+    r" {0,3}(?P<scale>thousand|millions?|billions?|milliards?|mille|mio|bn|mrds?)\b"
+    rf"(?:\.(?= ?{_MONEY}))?",
+    re.IGNORECASE,
+)
+# Behind a figure with a currency before or behind it: "1.2m" alone is metres, and "M&A" no million.
+_SHORT = re.compile(
+    r" ?(?P<scale>[kKmM]|mm|MM|[mM]n|[mM]ds?|(?<=\d)[bB])"
+    rf"(?:(?P<behind> ?(?:d'|de )?(?i:{_MONEY}))|\b(?![&'²]| (?:LI|EURI)BOR))"
+)
+_SCALES = {"thousand": 1000, "mille": 1000, "k": 1000, "t": 1000, "million": 10**6, "mio": 10**6, "m": 10**6,
+           "mm": 10**6, "mn": 10**6, "billion": 10**9, "milliard": 10**9, "bn": 10**9, "b": 10**9, "mrd": 10**9,
+           "md": 10**9}  # fmt: skip
+_FRACTION = re.compile(
+    r" ?[½¼¾]|(?<=\d)[ -]{1,2}(?:1/2|1/4|3/4)(?![\d/])"
+    r"|[ -]{1,3}(?:and|et)[ -]{1,3}(?:(?:an?|one|un|1)[ -]{1,3})?(?:half|quarter|demie?|quart)\b",
+    re.IGNORECASE,
+)
+_HALF = re.compile(r" {1,3}(?:and|et) {1,3}(?:an? |one[ -])?(?:half|demie?)\b", re.IGNORECASE)
 _FILLER = (
     r"(?:(?:consecutive|calendar|business|working|full|complete|additional|successive|more|further|trading|bank"
     r"|whole) )*"
 )
 _UNITS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (kind, unit, re.compile(rf"[ -]*{pattern}", re.IGNORECASE))
+    (kind, unit, re.compile(rf"[ -]*{'(?:d.|de |of )?' if kind == 'amount' else ''}{pattern}", re.IGNORECASE))
     for kind, unit, pattern in (
         ("percentage", "%", r"(?:%|per ?cent\b|percent(?:age)?\b|pour ?cent\b|p\. ?100)"),
-        ("amount", "EUR", r"(?:€|euros?\b|eur\b)"),
+        ("amount", "EUR", r"(?:€(?!\d)|euros?\b|eur\b)"),
         ("amount", "CAD", r"(?:canadian dollars?\b|cad\b)"),
-        ("amount", "USD", r"(?:US ?\$|\$|(?:u\.?s\.? |united states )?dollars?\b|usd\b)"),
-        ("amount", "GBP", r"(?:£|pounds?\b|gbp\b)"),
+        ("amount", "USD", r"(?:(?:US ?)?\$(?! ?\d)|(?:u\.?s\.? {1,3}|united states {1,3})?dollars?\b|usd\b)"),
+        ("amount", "GBP", r"(?:£(?! ?\d)|pounds?\b|gbp\b)"),
         ("amount", "CHF", r"(?:chf\b|swiss francs?\b|francs? suisses?\b)"),
         ("amount", "CNY", r"(?:rmb\b|yuan\b|cny\b)"),
         ("duration", "day", rf"{_FILLER}(?:days?|jours?)\b"),
@@ -113,18 +94,19 @@ class Quantity:
 def quantities(text: str) -> list[Quantity]:
     """All quantities in the order of the text; "twelve (12) months" is one."""
     plain = text.translate(PLAIN)
-    found = list(_dates(plain))
-    taken = [(date.start, date.end) for date in found]
+    found = [Quantity("date", Decimal(year), iso, start, end) for year, iso, start, end in written_dates(plain)]
+    dates = sorted((date.start, date.end) for date in found)
+    begins = [start for start, _ in dates]
     position = 0
     while match := _NUMBER.search(plain, position):
-        inside = next((end for start, end in taken if start <= match.start() < end), None)
-        if inside is not None:
-            position = inside
+        last = bisect_right(begins, match.start()) - 1
+        if last >= 0 and match.start() < dates[last][1]:
+            position = dates[last][1]
             continue
-        number = _number(plain, match)
+        number, end = _number(plain, match, position)
         if number is not None:
             found.append(number)
-        position = max(_number_end(plain, match), number.end if number else 0)
+        position = max(end, number.end if number else 0)
     return sorted(found, key=lambda quantity: quantity.start)
 
 
@@ -147,6 +129,34 @@ def numbers_in(text: str) -> set[str]:
     return tokens
 
 
+_SIDE = 150
+"""Characters on each side of a cut within which a number that it may split is read."""
+_MULTIPLIES = re.compile(r"\w*(?:\d|million|milliard|billion|thousand|half|demi|½)\w*|" + WORDS, re.IGNORECASE)
+
+
+def splits_number(text: str, at: int, *, behind: bool) -> bool:
+    """Would a quote that ends at `at`, or begins there if `behind`, give another number than the text does?
+
+    "un million" of "un million deux cent mille", "trente" of "trente-six", "1.2" of "1.2 million". The cut may part a
+    number from its bracket or from what it counts: "twelve" of "twelve (12) months" gives no other.
+    """
+    low = max(0, at - _SIDE)
+    plain = text[low : at + _SIDE].translate(PLAIN)
+    cut = at - low
+    if not _MULTIPLIES.search(plain, max(0, cut - 24), cut):
+        return False
+    for one in quantities(plain):
+        if one.start < cut < one.end and one.kind not in ("date", "reference"):
+            kept = plain[cut : one.end] if behind else plain[one.start : cut]
+            match = _NUMBER.search(kept)
+            if match is None:
+                return _MULTIPLIES.search(kept) is not None
+            read = quantities(kept)
+            core = _core(kept, match, money=one.kind == "amount")
+            return (read[0].value if read else core.value if core else None) != one.value
+    return False
+
+
 def negations(text: str) -> list[str]:
     """The negating words of a text, folded, in order."""
     return [match.group().casefold().replace("’", "'") for match in _NEGATION.finditer(text)]
@@ -163,77 +173,95 @@ def plain_number(value: Decimal) -> str:
     return form.rstrip("0").rstrip(".") if "." in form else form
 
 
-def _dates(plain: str) -> Iterator[Quantity]:
-    end = -1
-    matches = sorted((m for pattern in _DATES for m in pattern.finditer(plain)), key=lambda m: (m.start(), -m.end()))
-    for match in matches:
-        if match.start() < end:
-            continue
-        iso = _iso(match)
-        if iso:
-            end = match.end()
-            yield Quantity("date", Decimal(match["year"]), iso, match.start(), end)
+@dataclass(frozen=True, slots=True)
+class _Core:
+    """A number with what multiplies it, without what it counts."""
+
+    value: Decimal
+    start: int
+    end: int
+    sure: bool
+    """Whether it is a number even when nothing is counted by it."""
+    percent: bool
 
 
-def _iso(match: re.Match[str]) -> str:
-    """ISO date; the written digits where day and month could be either; "" when it is no date."""
-    month = match["month"].casefold()
-    if month in _MONTHS:
-        return _checked(int(match["year"]), _MONTHS[month], int(match["day"]))
-    year, first, second = match["year"], int(match["day"]), int(month)
-    full = int(year) if len(year) == 4 else int(year) + (2000 if int(year) < CENTURY else 1900)
-    if match.group()[:4] == year and len(year) == 4:
-        return _checked(full, second, first)
-    if first > 12 or first == second:
-        return _checked(full, second, first)
-    if second > 12:
-        return _checked(full, first, second)
-    return f"{first}/{second}/{full}"
+def _core(plain: str, match: re.Match[str], money: bool) -> _Core | None:
+    """The number that begins at a match; None for a word that only multiplies. `money`: a currency stands before it."""
+    start, end, last, sure = match.start(), match.end(), 1, True
+    if figure := match["figure"]:
+        scale, euros = _scale(plain, end, money), _UNITS[1][2].match(plain, end)
+        # "$1.125 million" has decimals, "1.250 k€" thousands.
+        value = _figure_value(figure, bool(money or euros) if scale is None else scale[0] == 1000)
+    else:
+        words = read_words(match["words"])
+        value, end, last = words.value, start + words.end, words.scale
+        name = plain[start:end].casefold()
+        sure = name not in AMBIGUOUS
+        if name in LONE:
+            article = _ARTICLE.search(plain, max(0, start - 12), start)
+            if article is None:
+                return None
+            if article["half"]:
+                value, start = value / 2, article.start()
+    value, end = _with_fraction(plain, value, end, last)
+    percent = False
+    if gloss := _GLOSS.match(plain, end):
+        same = _same(gloss["gloss"], value)
+        end, sure, percent = (gloss.end(), True, bool(gloss["percent"])) if same else (end, sure, False)
+    if scale := _scale(plain, end, money):
+        factor, end = scale
+        value, end = _with_fraction(plain, value * factor, end, factor)
+        if (gloss := _GLOSS.match(plain, end)) and _same(gloss["gloss"], value):
+            end = gloss.end()
+    return _Core(value, start, end, sure, percent)
 
 
-def _checked(year: int, month: int, day: int) -> str:
-    return f"{year:04d}-{month:02d}-{day:02d}" if 1 <= month <= 12 and 1 <= day <= 31 else ""
+def _scale(plain: str, end: int, money: bool) -> tuple[int, int] | None:
+    """What multiplies the number that ends here, and where that ends: "million", "bn"; "m" and "k" of money only."""
+    if match := _LONG.match(plain, end):
+        return _SCALES[match["scale"].casefold().removesuffix("s")], match.end()
+    match = _SHORT.match(plain, end)
+    if match and (money or match["behind"]):
+        return _SCALES[match["scale"].casefold().removesuffix("s")], match.end("scale")
+    return None
 
 
-def _number(plain: str, match: re.Match[str]) -> Quantity | None:
+def _with_fraction(plain: str, value: Decimal, end: int, scale: int) -> tuple[Decimal, int]:
+    """ "two and a half", "12 1/2"; "two million and a half" adds half a million."""
+    match = _FRACTION.match(plain, end)
+    if match is None or (scale > 1 and scale < 10**6):
+        return value, end
+    said = match.group().casefold()
+    part = "0.75" if "¾" in said or "3/4" in said else "0.25" if re.search("¼|1/4|quart", said) else "0.5"
+    return value + Decimal(part) * scale, match.end()
+
+
+def _number(plain: str, match: re.Match[str], behind: int) -> tuple[Quantity | None, int]:
+    """The quantity at a match and where to read on; `behind` is the end of the one before, with its currency."""
     figure = match["figure"]
     if figure and figure.count(".") >= 2 and not re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", figure):
-        return Quantity("reference", Decimal(0), figure, match.start(), match.end())
-    sign = _BEFORE.search(plain, max(0, match.start() - 6), match.start())
-    end, words_ambiguous = match.end(), False
-    if figure:
-        value = _figure_value(figure, bool(sign) or bool(_UNITS[1][2].match(plain, end)))
-    else:
-        value, end = _words_value(plain, match)
-        words_ambiguous = plain[match.start() : end].casefold() in _AMBIGUOUS
-    gloss = _GLOSS.match(plain, end)
-    percent = bool(gloss and gloss["percent"])
-    if gloss and _same(gloss["gloss"], value):
-        end, words_ambiguous = gloss.end(), False
-    elif percent:
-        gloss, percent = None, False
-    if scale := _SCALE.match(plain, end):
-        value *= _SCALES[scale["long"].casefold()] if scale["long"] else 10 ** (3 if scale["short"] in "kK" else 6)
-        end = scale.end() if scale.group().endswith(" ") is False else scale.end() - 1
-    return _with_unit(plain, match.start(), end, value, sign, percent, words_ambiguous)
-
-
-def _with_unit(
-    plain: str, start: int, end: int, value: Decimal, sign: re.Match[str] | None, percent: bool, ambiguous: bool
-) -> Quantity | None:
+        return Quantity("reference", Decimal(0), figure, match.start(), match.end()), match.end()
+    sign = _BEFORE.search(plain, max(behind, match.start() - 10), match.start())
+    core = _core(plain, match, sign is not None)
+    if core is None:
+        return None, match.end()
     if sign:
-        code = _SIGNS[sign.group(1).upper().replace(" ", "")]
-        return Quantity("amount", value, code, sign.start(), end)
-    if percent:
-        return Quantity("percentage", value, "%", start, end)
+        code = _SIGNS[(sign["euro"] or sign["code"] or sign["sign"]).upper().replace(" ", "")]
+        value = core.value * _SCALES[sign["scale"].casefold()] if sign["scale"] else core.value
+        return Quantity("amount", value, code, sign.start(), core.end), core.end
+    return _with_unit(plain, core), core.end
+
+
+def _with_unit(plain: str, core: _Core) -> Quantity | None:
+    if core.percent:
+        return Quantity("percentage", core.value, "%", core.start, core.end)
     for kind, unit, pattern in _UNITS:
-        if unit_match := pattern.match(plain, end):
-            return Quantity(kind, value, unit, start, unit_match.end())  # type: ignore[arg-type]
-    return None if ambiguous else Quantity("number", value, "", start, end)
-
-
-def _number_end(plain: str, match: re.Match[str]) -> int:
-    return match.end() if match["figure"] else _words_value(plain, match)[1]
+        if match := pattern.match(plain, core.end):
+            value, end = core.value, match.end()
+            if kind == "duration" and (half := _HALF.match(plain, end)):
+                value, end = value + Decimal("0.5"), half.end()
+            return Quantity(kind, value, unit, core.start, end)  # type: ignore[arg-type]
+    return Quantity("number", core.value, "", core.start, core.end) if core.sure else None
 
 
 def _same(gloss: str, value: Decimal) -> bool:
@@ -242,7 +270,7 @@ def _same(gloss: str, value: Decimal) -> bool:
     match = _NUMBER.match(cleaned)
     if not match:
         return False
-    inner = _figure_value(match["figure"], True) if match["figure"] else _words_value(cleaned, match)[0]
+    inner = _figure_value(match["figure"], True) if match["figure"] else read_words(match["words"]).value
     return inner == value
 
 
@@ -263,31 +291,3 @@ def _figure_value(figure: str, money: bool) -> Decimal:
     # Groups that no custom explains: "250,000,00" has cents behind its last mark, of others the digits are kept.
     cents = groups.pop() if len(groups[-1]) < 3 else "0"
     return Decimal(f"{head}{''.join(groups)}.{cents}")
-
-
-def _words_value(plain: str, match: re.Match[str]) -> tuple[Decimal, int]:
-    """Value of the leading words that form one number, and where they end; "two or three" stays two numbers."""
-    total = current = 0
-    end = match.start()
-    for word in re.finditer(r"[^\W\d_]+", match["words"]):
-        name = word.group().casefold()
-        if name in ("et", "and"):
-            continue
-        value = _WORDS[name]
-        if name in ("vingt", "vingts") and current % 100 == 4:
-            current += 76
-        elif value >= 1000:
-            total, current = total + max(current, 1) * value, 0
-        elif value == 100:
-            current = max(current, 1) * 100
-        elif _fits(current, value):
-            current += value
-        else:
-            break
-        end = match.start() + word.end()
-    return Decimal(total + current), end
-
-
-def _fits(current: int, value: int) -> bool:
-    low = current % 100
-    return low == 0 or (low % 10 == 0 and low >= 20 and value < 10) or (low in (60, 80) and 10 <= value < 20)
