@@ -186,6 +186,16 @@ Article 2 : La présente décision sera notifiée à l'association.
 Délibéré à l'issue de la séance du 5 mars 2024.
 """
 
+EXHIBITS = """COUR D'APPEL DE NANTUA
+N° RG 21/01987
+
+BORDEREAU DE PIÈCES COMMUNIQUÉES
+
+1. Contrat du 4 mars 2018
+2. Facture n° 2018-114 de 12.500 euros
+3. Mise en demeure du 2 mai 2019
+"""
+
 
 def social(number: str = "21-18.442", *, day: int = 14, letter: str = "F", **changes: str) -> str:
     """A judgement of the social chamber of the Cour de cassation, of March 2022."""

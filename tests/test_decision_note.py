@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rulings import APPEAL, social, text_of
+from rulings import APPEAL, EXHIBITS, social, text_of
 
 from nodes.domain.clauses import Finding
 from nodes.domain.decision_note import write_decision_note
@@ -107,7 +107,8 @@ def written(*texts: tuple[str, str], decisions: dict[str, dict[str, Any]] | None
         found = located(text, source, clauses(read(text), PLAYBOOK.types), "")
         findings += [one.with_(**(decisions or {}).get(one.clause_type, {})) for one in found]
         facts[name] = [*stated(text), *more.get("facts", ())]
-        rows.append(DocumentResult(place, name, source.sha256, "done", language="fr", pages=((1, "read", ""),)))
+        state = "ocr" if name in more.get("scanned", ()) else "read"
+        rows.append(DocumentResult(place, name, source.sha256, "done", language="fr", pages=((1, state, ""),)))
     given = NoteInput("Case law", findings, rows, PLAYBOOK, [], "fr")
     return write_decision_note(given, facts)
 
@@ -151,6 +152,83 @@ def test_what_is_attached_to_a_decision_stands_in_its_section_and_is_no_decision
     assert section is not None and [one.text for one in section.sentences if one.lead == "Pièces jointes"] == [
         "annexe.txt, 1 page"
     ]
+
+
+def rows_of(note: Note) -> list[str]:
+    index = note.section("index")
+    assert index is not None
+    return [f"{one.lead} · {one.text}" for one in index.sentences]
+
+
+def said(note: Note, lead: str) -> list[str]:
+    return [one.text for section in note.sections for one in section.sentences if one.lead == lead]
+
+
+def test_a_list_of_exhibits_beside_a_decision_stands_under_it_and_nothing_is_missed_in_it() -> None:
+    note = written(("arret.pdf", APPEAL), ("pieces/bordereau.txt", EXHIBITS))
+    assert [row.split(" · ")[0] for row in rows_of(note)] == ["21/01987"]
+    assert said(note, "Pièces jointes") == ["pieces/bordereau.txt, 1 page, 21/01987"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [EXHIBITS.replace("21/01987", "21/01988"), EXHIBITS.replace("NANTUA", "BELLEY"), EXHIBITS.replace("N° RG", "")],
+)
+def test_a_list_of_exhibits_of_another_case_or_another_court_or_of_none_stands_alone(words: str) -> None:
+    note = written(("arret.pdf", APPEAL), ("bordereau.txt", words))
+    assert len(rows_of(note)) == 2 and said(note, "Pièces jointes") == []
+
+
+RECTIFIED = APPEAL.replace("21 MARS 2023", "5 MAI 2023").replace("21 mars 2023", "5 mai 2023")
+RECTIFIED = RECTIFIED[: RECTIFIED.index("CONFIRME le")] + (
+    "RECTIFIE l'arrêt du 21 mars 2023 ;\n\nDIT que la somme est de 12.600 euros ;\n\nPrononcé par mise à disposition "
+    "au greffe le 5 mai 2023.\n"
+)
+
+
+def test_a_later_decision_in_the_same_case_is_a_decision_and_the_exhibits_are_those_of_the_first() -> None:
+    note = written(
+        ("b.pdf", RECTIFIED), ("a.pdf", APPEAL), ("annexe 3 rectification.pdf", RECTIFIED), ("c.txt", EXHIBITS)
+    )
+    assert [row.split(" · ")[1] for row in rows_of(note)] == ["5 mai 2023", "21 mars 2023"]
+    section = next(one for one in note.sections if one.kind == "decision" and "21 mars 2023" in one.title)
+    assert [one.text for one in section.sentences if one.lead == "Pièces jointes"] == ["c.txt, 1 page, 21/01987"]
+
+
+def test_a_text_and_a_scan_of_one_decision_are_one_row_that_names_both() -> None:
+    scan = ("arret_scan.pdf", social().replace("Arrêt n° 311 FS-B", "Arret n° 311"))
+    note = written(scan, ("arret.txt", social()), ("other.pdf", social("21-18.500")), scanned=("arret_scan.pdf",))
+    assert [row.rpartition(" · ")[2] for row in rows_of(note)] == [
+        "arret.txt (la même décision : arret_scan.pdf)",
+        "other.pdf",
+    ]
+    assert said(note, "Autre exemplaire") == ["arret_scan.pdf, 1 page (mêmes numéro et date)"]
+    assert to_markdown(note).count("\n| [") == 2 and render_report(note).count('class="decision"') == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        social(day=21),
+        social(solution="Rejet", orders="REJETTE le pourvoi ;"),
+        social("21-18.443"),
+        APPEAL.replace("NANTUA", "LYON").replace("21/01987", "21/01999"),
+    ],
+)
+def test_another_date_another_solution_or_another_number_is_another_decision(other: str) -> None:
+    first = APPEAL.replace("21/01987", "21/01999") if "LYON" in other else social()
+    assert len(rows_of(written(("a.pdf", first), ("b.pdf", other)))) == 2
+
+
+def test_the_note_names_every_case_that_was_joined() -> None:
+    joined = social().replace(
+        "Pourvoi n° F 21-18.442", "Pourvois n° F 21-18.442\nB 21-18.500\net C 21-18.501 JONCTION", 1
+    )
+    note = written(("a.pdf", joined))
+    assert rows_of(note)[0].startswith("21-18.442, 21-18.500, 21-18.501 · ")
+    assert said(note, "Numéro") == ["21-18.442, 21-18.500, 21-18.501 (page 1)"]
+    many = joined.replace("C 21-18.501 JONCTION", " ".join(f"C 21-18.50{n}" for n in range(1, 8)) + " JONCTION", 1)
+    assert rows_of(written(("a.pdf", many)))[0].startswith("21-18.442, 21-18.500, 21-18.501 et 6 autres · ")
 
 
 def test_a_document_that_is_no_decision_is_listed_as_such() -> None:

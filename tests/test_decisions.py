@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from rulings import APPEAL, COUNCIL, QUASHED, social, text_of
+from rulings import APPEAL, COUNCIL, EXHIBITS, QUASHED, social, text_of
 
+from nodes.domain.contract_facts import read as read_as_contract
 from nodes.domain.decisions import TYPES, clauses, read
 from nodes.domain.decisions_dates import date_at
 from nodes.domain.facts import Proposal
@@ -216,13 +217,84 @@ def test_parties_are_named_as_written_each_on_its_side() -> None:
     ]
 
 
-def test_amounts_tell_whether_they_are_ordered_and_whether_for_the_costs() -> None:
-    stated = [one for one in read(text_of(social())) if one.kind == "amount"]
-    assert [(one.value, one.detail["ordered"], one.detail["costs"]) for one in stated] == [
-        ("EUR 1250.50", True, False),
-        ("EUR 3000", True, True),
-        ("EUR 150", False, False),
+JOINED = (
+    social()
+    .replace("Pourvoi n° F 21-18.442", "Pourvois n° F 21-18.442\nB 21-18.500\net C 21-18.501 JONCTION", 1)
+    .replace("a formé le pourvoi n° F 21-18.442 contre l'arrêt rendu",
+             "a formé les pourvois n° F 21-18.442, B 21-18.500 et C 21-18.501 contre trois arrêts rendus")
+    .replace("dans le litige l'opposant :", "dans les litiges l'opposant respectivement :")
+)  # fmt: skip
+
+
+def test_the_parties_of_joined_cases_are_named_also_where_it_says_respectively() -> None:
+    stated = [one for one in read(text_of(JOINED)) if one.kind == "party"]
+    assert [(one.value, one.detail["role"]) for one in stated] == [
+        ("La société Tuilerie du Causse", "demandeur"),
+        ("M. [V] [R]", "défendeur"),
+        ("syndicat Terre cuite du Quercy", "défendeur"),
     ]
+    assert values(JOINED, "attacked_decision") == ["trois arrêts rendus le 4 mai 2021 par la cour d'appel de Toulouse"]
+
+
+def test_that_cases_are_joined_is_no_fact_of_them() -> None:
+    line = "1. En raison de leur connexité, les pourvois n° 21-18.442 et 21-18.500 sont joints.\n\n2. Selon l'arrêt"
+    assert values(JOINED.replace("1. Selon l'arrêt", line), "summary_facts")[0].startswith("Selon l'arrêt attaqué")
+
+
+TOLD = COUNCIL.replace(
+    "Par une requête, enregistrée",
+    "L'association a demandé au tribunal de Tours d'annuler un arrêté. Par un jugement n° 2201 du 7 mars 2022, le "
+    "tribunal a rejeté sa demande.\n\nPar une requête, enregistrée",
+).replace(
+    "Considérant ce qui suit :",
+    "Vu les autres pièces du dossier ;\n\nVu :\n- le code de l'environnement ;\n- le code de justice "
+    "administrative ;\n\nAprès avoir entendu en séance publique :\n\n- le rapport de Mme Une,\n\n- les conclusions "
+    "de M. Deux ;\n\nConsidérant ce qui suit :",
+)
+
+
+def test_what_an_administrative_court_has_read_and_heard_is_no_part_of_the_facts() -> None:
+    told = [*values(TOLD, "summary_facts"), *values(TOLD, "summary_procedure")]
+    assert told == [
+        "L'association a demandé au tribunal de Tours d'annuler un arrêté.",
+        "Par un jugement n° 2201 du 7 mars 2022, le tribunal a rejeté sa demande.",
+        "Par une requête, enregistrée le 2 mai 2023, l'association demande l'annulation du décret n° 2023-11 du "
+        "6 janvier 2023.",
+    ]
+
+
+def test_the_judgement_that_an_administrative_court_tells_of_puts_its_own_date_in_no_doubt() -> None:
+    day = the(read(text_of(TOLD.replace("Décision du 14", "Lecture du 14"))), "decision_date")
+    assert day.value == "2024-03-14" and day.detail["confidence"] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("words", "heading"),
+    [
+        (EXHIBITS, "BORDEREAU DE PIÈCES COMMUNIQUÉES"),
+        ("Pièce n° 12 : attestation\nN° RG 21/01987\n", "Pièce n° 12 : attestation"),
+        ("ANNEXE 2\n\nPlan du four, n° RG 21/01987\n", "ANNEXE 2"),
+    ],
+)
+def test_a_list_of_exhibits_an_exhibit_and_an_annex_say_that_they_are_attached(words: str, heading: str) -> None:
+    assert values(words, "attachment") == [heading]
+
+
+def test_no_decision_says_so_whatever_it_carries() -> None:
+    assert [values(words, "attachment") for words in (social(), APPEAL, COUNCIL)] == [[], [], []]
+    assert values(APPEAL.replace("2ème chambre civile", "ANNEXE 2\n\nBORDEREAU DE PIÈCES"), "attachment") == []
+    unread = "COUR D'APPEL DE NANTUA\nN° RG 21/01987\nAU NOM DU PEUPLE FRANÇAIS\n\nANNEXE 1\n"
+    assert values(unread, "attachment") == []
+
+
+@pytest.mark.parametrize("words", [social(), APPEAL])
+def test_a_decision_that_tells_of_an_amendment_is_none(words: str) -> None:
+    for line in ("Selon un avenant du 5 novembre 2019", "Les parties ont signé un avenant au contrat du 5 mars 2019"):
+        told = words.replace("Faits et procédure\n", f"Faits et procédure\n\n{line}\n")
+        told = told.replace("FAITS ET PROCÉDURE\n", f"FAITS ET PROCÉDURE\n\n{line}\n")
+        assert line in told and "title" not in {one.kind for one in read_as_contract(text_of(told), [])}
+    # The same line in front of an agreement is its title.
+    assert "title" in {one.kind for one in read_as_contract(text_of(f"Un avenant au contrat\n\n{line}\n"), [])}
 
 
 def test_the_summary_has_the_five_parts_each_in_the_words_of_the_decision() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pikepdf
 import pytest
 from conftest import DATA
-from rulings import printed, rulings, social
+from rulings import APPEAL, EXHIBITS, printed, rulings, social
 from world import begin, environment, kill, number, rows, run, wait_until
 
 from graph import Reprise
@@ -51,6 +51,23 @@ async def test_an_embedded_file_is_read_and_stands_under_the_decision_that_carri
     assert (view.status, view.documents["done"]) == ("completed", 2)
     note = await reprise.report("attached")
     assert note.count("\n| [") == 1 and "**Pièces jointes**: plan.txt" in note
+
+
+async def test_exhibits_beside_a_decision_ask_a_person_nothing_and_a_later_decision_of_the_case_is_one(
+    reprise: Reprise, tmp_path: Path
+) -> None:
+    source = tmp_path / "decisions"
+    source.mkdir()
+    (source / "arret.txt").write_text(APPEAL, encoding="utf-8")
+    (source / "bordereau.txt").write_text(EXHIBITS, encoding="utf-8")
+    printed(source / "arret copie.pdf", APPEAL)
+    (source / "rectification.txt").write_text(APPEAL.replace("21 MARS", "5 MAI").replace("21 mars", "5 mai"), "utf-8")
+    view = await reprise.start(source, thread="beside", playbook="case-law")
+    assert (view.status, view.documents["done"]) == ("completed", 4)
+    note = await reprise.report("beside")
+    assert (
+        note.count("\n| [") == 2 and "**Pièces jointes**: bordereau" in note and "**Autre exemplaire**: arret" in note
+    )
 
 
 async def test_the_facts_of_a_decision_come_from_rules_and_its_summary_from_one_call_of_a_model(

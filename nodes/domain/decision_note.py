@@ -9,8 +9,8 @@ from datetime import date
 from itertools import groupby
 
 from nodes.domain.clauses import Finding, Location, finding_id
+from nodes.domain.decision_groups import OWN, Groups, grouped, paper
 from nodes.domain.decision_texts import decision_texts
-from nodes.domain.decisions import OWN
 from nodes.domain.decisions_dates import french
 from nodes.domain.decisions_summary import PARTS
 from nodes.domain.facts import Fact, of_kind
@@ -21,7 +21,7 @@ from nodes.domain.note_writer import NoteInput, write_note
 from nodes.domain.run import DocumentResult
 
 QUOTE_LIMIT = 900
-MOST_PARTIES, MOST_TEXTS = 12, 25
+MOST_PARTIES, MOST_TEXTS, MOST_NUMBERS = 12, 25, 4
 """Named in a section; the facts have all of them."""
 
 
@@ -33,6 +33,14 @@ class _Decision:
     facts: Sequence[Fact]
     findings: Sequence[Finding]
     attached: Sequence[DocumentResult]
+    copies: Sequence[DocumentResult] = ()
+    """Other documents that hold the same decision."""
+
+    @property
+    def joined(self) -> list[str]:
+        """Numbers of the cases that it decides beside the first."""
+        own = [one for one in of_kind(self.facts, "case_number") if one.detail.get("kind", "pourvoi") in OWN]
+        return [one.value for one in own[1:] if one.detail.get("kind") == own[0].detail.get("kind")]
 
     def shown(self, kind: str, clause_type: str, doubt: str) -> str:
         """A value as the note may give it: marked while its finding waits, "" once it was rejected."""
@@ -55,10 +63,13 @@ class _Decision:
 def write_decision_note(given: NoteInput, facts: Mapping[str, Sequence[Fact]]) -> Note:
     """Coverage, the table, a section for each decision, then what waits or was rejected; checked like every note.
 
-    `facts` by document. Attachments stand under the decision that carries them.
+    `facts` by document. Attachments stand under the decision that carries them or beside which they lie; a decision
+    that two documents hold is one.
     """
+    groups = grouped(paper(one, facts.get(one.document, ())) for one in given.documents)
+    given = replace(given, parts=frozenset((*given.parts, *groups.attached)))
     base = write_note(given)
-    writer = _Writer(given, facts)
+    writer = _Writer(given, facts, groups)
     decisions = list(writer.decisions())
     index = Section("index", writer.words["index"], tuple(writer.row(one) for one in decisions))
     kept = tuple(one for one in base.sections if one.kind not in ("risk", "supplier"))
@@ -85,8 +96,8 @@ def _without(note: Note, borrowed: set[str]) -> Note:
 
 
 class _Writer:
-    def __init__(self, given: NoteInput, facts: Mapping[str, Sequence[Fact]]) -> None:
-        self.given, self.facts = given, facts
+    def __init__(self, given: NoteInput, facts: Mapping[str, Sequence[Fact]], groups: Groups) -> None:
+        self.given, self.facts, self.groups = given, facts, groups
         self.words = decision_texts(given.language)
         self.language = given.language
         self.evidence: dict[str, Finding] = {}
@@ -97,28 +108,50 @@ class _Writer:
     def decisions(self) -> list[_Decision]:
         """The newest first; what carries no date last."""
         attached: dict[str, list[DocumentResult]] = defaultdict(list)
+        copies: dict[str, list[DocumentResult]] = defaultdict(list)
+        alone: list[DocumentResult] = []
         for row in self.given.documents:
-            attached[row.document.partition("#")[0]] += [row] if "#" in row.document else []
-        found = [
-            _Decision(row, self.facts.get(row.document, ()), self.findings[row.document], attached[row.document])
-            for row in self.given.documents
-            if row.state == "done" and "#" not in row.document
-        ]
+            root = self.groups.root(row.document)
+            if row.document in self.groups.copies:
+                copies[root].append(row)
+            elif root != row.document:
+                attached[root].append(row)
+            elif row.state == "done":
+                alone.append(row)
+        found = []
+        for row in alone:
+            name = row.document
+            found.append(_Decision(row, self.facts.get(name, ()), self.findings[name], attached[name], copies[name]))
         found.sort(key=lambda one: one.row.document)
         return sorted(found, key=lambda one: _value(one.facts, "decision_date"), reverse=True)
 
     def row(self, one: _Decision) -> Sentence:
         doubt = self.words["doubt"]
-        number = one.shown("case_number", "case_number", doubt)
+        number = self.number(one)
         cells = (
             one.shown("decision_date", "decision_date", doubt),
             self.sitting(one),
             one.shown("solution", "solution", doubt),
-            one_line(one.row.document, 120),
+            self.documents(one),
         )
         known = any((number, *cells[:3]))
         text = " · ".join(cell or "—" for cell in cells) if known else f"{self.words['none']} · {cells[3]}"
         return Sentence(text, one.marks("case_number", "decision_date", "solution"), "frame", number or "—")
+
+    def number(self, one: _Decision) -> str:
+        """Its number, and those of the cases that were joined to it."""
+        first = one.shown("case_number", "case_number", self.words["doubt"])
+        if not first:
+            return ""
+        named = one.joined if len(one.joined) < MOST_NUMBERS else one.joined[: MOST_NUMBERS - 2]
+        left = len(one.joined) - len(named)
+        more = f" {self.words['more'].format(count=left)}" if left else ""
+        return ", ".join([first, *named]) + more
+
+    def documents(self, one: _Decision) -> str:
+        names = "; ".join(one_line(row.document, 120) for row in one.copies)
+        own = one_line(one.row.document, 120)
+        return self.words["again"].format(document=own, others=names) if names else own
 
     def sitting(self, one: _Decision) -> str:
         names = [fact.value for kind in ("court", "chamber") for fact in of_kind(one.facts, kind)[:1]]
@@ -126,7 +159,7 @@ class _Writer:
 
     def title(self, one: _Decision) -> str:
         doubt = self.words["doubt"]
-        number = one.shown("case_number", "case_number", doubt)
+        number = self.number(one)
         parts = (
             self.sitting(one),
             one.shown("decision_date", "decision_date", doubt),
@@ -138,8 +171,10 @@ class _Writer:
         return Section("decision", self.title(one), tuple([*self.head(one), *self.body(one)]))
 
     def head(self, one: _Decision) -> Iterator[Sentence]:
-        pages = count(len(one.row.pages), one.row.unit, f"{one.row.unit}s", self.language)
-        yield Sentence(f"{one_line(one.row.document, 120)}, {pages}", lead=self.words["document"])
+        yield Sentence(f"{one_line(one.row.document, 120)}, {self.length(one.row)}", lead=self.words["document"])
+        if one.copies:
+            named = [f"{one_line(row.document, 120)}, {self.length(row)}" for row in one.copies]
+            yield Sentence(self.words["alike"].format(names="; ".join(named)), lead=self.words["copies"])
         sat = [
             *of_kind(one.facts, "court")[:1],
             *of_kind(one.facts, "chamber")[:1],
@@ -150,7 +185,7 @@ class _Writer:
             text = ", ".join(fact.value for fact in sat) + (f" ({mark})" if mark else "")
             yield Sentence(self.said(text, sat[0]), lead=self.words["court"])
         for key, kind in (("number", "case_number"), ("date", "decision_date"), ("solution", "solution")):
-            value = one.shown(kind, kind, self.words["doubt"])
+            value = self.number(one) if key == "number" else one.shown(kind, kind, self.words["doubt"])
             if value:
                 fact = next(
                     fact for fact in one.facts if fact.kind == kind and fact.detail.get("kind", "pourvoi") in OWN
@@ -193,12 +228,15 @@ class _Writer:
             yield Sentence(names, lead=self.words["attached"])
 
     def attachment(self, row: DocumentResult) -> str:
-        name = one_line(row.document.partition("#")[2], 120)
-        pages = count(len(row.pages), row.unit, f"{row.unit}s", self.language)
+        name = one_line(row.document.partition("#")[2] or row.document, 120)
+        pages = self.length(row)
         number = next((fact.value for fact in self.facts.get(row.document, ()) if fact.detail.get("kind") in OWN), "")
         return f"{name}, {pages if row.state == 'done' else one_line(row.reason, 160)}" + (
             f", {number}" if number else ""
         )
+
+    def length(self, row: DocumentResult) -> str:
+        return count(len(row.pages), row.unit, f"{row.unit}s", self.language)
 
     def summarised(self, one: _Decision, fact: Fact, lead: str) -> Sentence | None:
         if fact.page is None or fact.alignment == "not_found":

@@ -11,6 +11,8 @@ _WORDS: dict[str, dict[str, str]] = {
         "page": "{unit} {page}", "pages": "{unit}s {page}",
         "doubt": "{value} (to be checked)", "more": "and {count} more", "none": "no decision was recognised",
         "quote": "“{quote}” ({page})", "said": "{text} ({page})", "n": "No",
+        "again": "{document} (the same decision: {others})", "copies": "Once more",
+        "alike": "{names} (same number and date)",
     },
     "fr": {
         "index": "Décisions", "document": "Document", "court": "Juridiction", "number": "Numéro", "date": "Date",
@@ -20,6 +22,8 @@ _WORDS: dict[str, dict[str, str]] = {
         "page": "{unit} {page}", "pages": "{unit}s {page}",
         "doubt": "{value} (à vérifier)", "more": "et {count} autres", "none": "aucune décision reconnue",
         "quote": "« {quote} » ({page})", "said": "{text} ({page})", "n": "n°",
+        "again": "{document} (la même décision : {others})", "copies": "Autre exemplaire",
+        "alike": "{names} (mêmes numéro et date)",
     },
 }  # fmt: skip
 

@@ -7,9 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from nodes.domain.clauses import Candidate
+from nodes.domain.decision_groups import OWN, heading
+from nodes.domain.decisions_amounts import amounts
 from nodes.domain.decisions_court import chamber, court, formation
 from nodes.domain.decisions_number import AGREED, decided_on, numbers
-from nodes.domain.decisions_orders import COSTS, Order, amounts, orders, solution
+from nodes.domain.decisions_orders import COSTS, Order, orders, solution
 from nodes.domain.decisions_parties import attacked, parties
 from nodes.domain.decisions_statutes import statutes
 from nodes.domain.decisions_summary import summary
@@ -17,13 +19,11 @@ from nodes.domain.decisions_text import DecisionText
 from nodes.domain.documents import DocumentText
 from nodes.domain.facts import Proposal
 
-OWN = ("pourvoi", "rg", "requete", "decision")
-"""Kinds of number under which a court knows a case; others are of the decision or of a register."""
 TYPES = frozenset({"case_number", "decision_date", "solution", "applied_text", "holding", "amount_ordered", "costs"})
 """Clause types that are read from a decision, whatever a playbook makes of them."""
 MOST_TEXTS, MOST_HOLDINGS = 12, 3
 """Findings of one decision."""
-VERSION = "1"
+VERSION = "2"
 SOURCE = f"local:decisions@{VERSION}"
 Stated = tuple[str, str, int, int, Mapping[str, Any]]
 """Kind, value ("" for the quote itself), the half-open range of the quote, detail."""
@@ -61,6 +61,8 @@ def _stated(decision: DecisionText) -> Iterator[Stated]:
     if solved:
         detail = {"category": solved.category, "confidence": solved.confidence}
         yield "solution", solved.value, solved.start, solved.end, detail
+    elif headed := heading(decision):
+        yield "attachment", "", *headed, {}
     if below := attacked(decision):
         yield "attacked_decision", below.value, below.start, below.end, {}
     for party in parties(decision, jurisdiction):

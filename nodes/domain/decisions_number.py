@@ -11,6 +11,7 @@ from nodes.domain.decisions_court import CASSATION, STATE_COUNCIL
 from nodes.domain.decisions_dates import FIGURES, NUMBER_WORD, WEEKDAY, date_after, date_at
 from nodes.domain.decisions_text import HEAD, TAIL, DecisionText, line_around
 
+ADMINISTRATIVE = (STATE_COUNCIL, "Cour administrative d'appel", "Tribunal administratif")
 TOP = 2_500
 """The number of a decision that is no cassation stands in so many first characters."""
 AGREED, ALONE, UNLABELLED, CONTRADICTED = 0.98, 0.85, 0.6, 0.3
@@ -119,7 +120,7 @@ def _dotted(match: re.Match[str]) -> str:
 
 def _others(decision: DecisionText, jurisdiction: str) -> Iterator[Stated]:
     lined = decision.lined[:TOP]
-    if jurisdiction in (STATE_COUNCIL, "Cour administrative d'appel", "Tribunal administratif"):
+    if jurisdiction in ADMINISTRATIVE:
         for match in _STATE.finditer(lined):
             yield Stated(match["number"].upper(), match.start("number"), match.end(), "requete")
             return
@@ -159,7 +160,9 @@ def _dates(decision: DecisionText, jurisdiction: str) -> Iterator[Stated | None]
         yield _after(plain, _STYLED.finditer(plain, 0, HEAD), "styled", near=10)
     else:
         yield _after(plain, _READ_OUT.finditer(plain), "read", near=20)
-        yield _headed(lined, jurisdiction)
+        # An administrative court tells early, and in one line, of the judgement that it is asked to review.
+        told = next((zone.start for zone in decision.named("story")), HEAD) if jurisdiction in ADMINISTRATIVE else HEAD
+        yield _headed(lined, jurisdiction, min(told, HEAD))
     if jurisdiction != STATE_COUNCIL:
         yield _closed(decision)
     line = next(iter(_LINE_DATE.finditer(lined, 0, TOP)), None)
@@ -168,11 +171,11 @@ def _dates(decision: DecisionText, jurisdiction: str) -> Iterator[Stated | None]
         yield Stated(read[0].isoformat(), read[1], read[2], "line") if read else None
 
 
-def _headed(lined: str, jurisdiction: str) -> Stated | None:
+def _headed(lined: str, jurisdiction: str, stop: int) -> Stated | None:
     """ "Arrêt du 15 février 2022": the court's own word, not on a line about the decision below."""
     own = "arret|ordonnance|decision" if "our " in jurisdiction else "jugement|ordonnance|decision"
     lead = re.compile(rf"\b(?:{own})\b[^\n]{{0,40}}?\b(?:du|le)\b\s*:?\s*")
-    for match in lead.finditer(lined, 0, HEAD):
+    for match in lead.finditer(lined, 0, stop):
         begin, _ = line_around(lined, match.start(), match.end())
         below = r"\b(?:attaquee?|deferee?|entreprise?|dont appel|origine|contre)\b"
         if re.search(below, lined[begin : match.start()]) or re.search(r"\bde cassation|d'instance", match.group()):

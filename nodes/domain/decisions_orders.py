@@ -1,18 +1,14 @@
-"""What a decision orders: its operative part order by order, its solution, the amounts."""
+"""What a decision orders: its operative part order by order, and its solution."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from nodes.domain.decisions_court import CASSATION
-from nodes.domain.decisions_number import AGREED, ALONE, CONTRADICTED
+from nodes.domain.decisions_number import ADMINISTRATIVE, AGREED, ALONE, CONTRADICTED
 from nodes.domain.decisions_text import HEAD, DecisionText
-
-MOST_AMOUNTS = 60
-LONGEST_QUOTE = 900
 
 _VERBS = (
     r"casse|annule|rejette|declare|dit|condamne|deboute|ordonne|fixe|confirme|infirme|reforme|remet|renvoie|laisse"
@@ -20,6 +16,7 @@ _VERBS = (
     r"|met |reparant|homologue|sursoit|decerne|enjoint|autorise|accorde|alloue|recoit|juge|rectifie"
 )
 _CUT = re.compile(rf";\s*|[.,:]?[ \t]*\n\s*(?=(?:[-•*–]\s*)?(?:{_VERBS}))|[.,:]\s*\n\s*\n\s*")
+_RECITES = re.compile(r"\ben\s+ce\s+qu'(?:il|elle)s?\s+(?!a\b|ont\b|avai)(?:(?!\b(?:l'arret|jugement)\s+rendu\b).)*\Z")
 _LEAD = re.compile(
     r"\s*(?:(?:en consequence,?\s*)?par\s*ces\s*(?:seuls\s+)?motifs|en consequence"
     r"|d\s?e\s?c\s?i\s?d\s?e)\b[^:;]{0,400}?"
@@ -94,12 +91,6 @@ _FIRST_ORDERS: tuple[tuple[str, str], ...] = (
     ("Irrecevabilité", r"declare .{0,60}irrecevable"),
     ("Débouté", r"deboute|rejette"),
 )  # fmt: skip
-_AMOUNT = re.compile(
-    r"(?<![\d.,/-])(?P<whole>\d{1,3}(?:[ .']\d{3})+|\d+)(?:,(?P<part>\d{1,2}))?\s*(?:(?P<scale>millions?"
-    r"|milliards?)\s*d'\s*|k(?=€))?"
-    r"(?P<unit>€|euros?\b|eur\b|francs?\b|f\s?cfp\b|dollars?\b)"
-)
-_UNITS = {"€": "EUR", "e": "EUR", "f": "FRF", "d": "USD"}
 COSTS = re.compile(r"\barticles?\s+(?:700|l\.?\s*761-1|475-1|618-1|37)\b")
 
 
@@ -126,21 +117,6 @@ class Solution:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """A sum of money with the words around it."""
-
-    amount: Decimal
-    currency: str
-    start: int
-    end: int
-    zone: str
-    ordered: bool
-    """The operative part orders it to be paid."""
-    costs: bool
-    """For the costs of the proceedings."""
-
-
 def orders(decision: DecisionText) -> list[Order]:
     """The orders of the operative part, in order, without the closing formula."""
     lined = decision.lined
@@ -153,6 +129,8 @@ def orders(decision: DecisionText) -> list[Order]:
     stop = closed.start() if closed else min(decision.end, begin + 8_000)
     found: list[Order] = []
     for cut in [*_CUT.finditer(lined, begin, stop), None]:
+        if cut and _wrapped(decision, begin, cut):
+            continue
         end = cut.start() if cut else stop
         first, words = decision.slice(begin, end)
         if len(words) > 8:
@@ -161,11 +139,18 @@ def orders(decision: DecisionText) -> list[Order]:
     return found
 
 
+def _wrapped(decision: DecisionText, begin: int, cut: re.Match[str]) -> bool:
+    """Whether the line breaks within what an order says of the decision below, before one more verb of that one."""
+    broken = re.fullmatch(r",?[ \t]*\n[ \t]*", cut.group()) is not None
+    goes_on = decision.text[cut.end() : cut.end() + 1].islower()
+    return broken and goes_on and _RECITES.search(decision.plain, begin, cut.start()) is not None
+
+
 def solution(decision: DecisionText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
     """The solution: of the Cour de cassation, as head and operative part state it; they must agree."""
     if jurisdiction == CASSATION:
         return _of_cassation(decision, ordered)
-    if jurisdiction in ("Conseil d'État", "Cour administrative d'appel", "Tribunal administratif"):
+    if jurisdiction in ADMINISTRATIVE:
         return _first(ordered, _ADMINISTRATIVE_ORDERS)
     if jurisdiction == "Cour d'appel":
         return _of_appeal(ordered) or _first(ordered, _FIRST_ORDERS)
@@ -228,31 +213,3 @@ def _all(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Iterator
             if re.search(pattern, order.words):
                 category = {"Non-lieu à renvoi": "QPC autres", "Renvoi": "QPC renvoi"}.get(name, name)
                 yield Solution(name, category, order.start, order.end, ALONE)
-
-
-def amounts(decision: DecisionText, ordered: Sequence[Order]) -> Iterator[Amount]:
-    """Sums of money of the decision, those of the operative part first."""
-    plain = decision.plain
-    stop = decision.end
-    found = []
-    for match in _AMOUNT.finditer(plain, 0, stop):
-        zone = decision.zone_at(match.start())
-        order = next((one for one in ordered if one.start <= match.start() < one.end), None)
-        paid = order is not None and re.search(r"condamne|payer|verser|fixe|alloue|accorde", order.words) is not None
-        costs = order is not None and COSTS.search(order.words) is not None
-        value = Decimal(re.sub(r"\D", "", match["whole"])) + (Decimal(f"0.{match['part']}") if match["part"] else 0)
-        scale = {"": 1, "million": 10**6, "milliard": 10**9}[(match["scale"] or "").rstrip("s")]
-        currency = "XPF" if "cfp" in match["unit"] else _UNITS[match["unit"][0]]
-        start, end = (order.start, order.end) if order else _around(plain, *match.span(), stop)
-        found.append(Amount(value * scale, currency, start, min(end, start + LONGEST_QUOTE), zone, paid, costs))
-    found.sort(key=lambda one: not one.ordered)
-    yield from found[:MOST_AMOUNTS]
-
-
-def _around(plain: str, start: int, end: int, stop: int) -> tuple[int, int]:
-    """The clause that holds a range, at most some two lines on either side."""
-    begin = max(plain.rfind(mark, max(0, start - 160), start) for mark in (";", ". ", " : "))
-    begin = begin + 2 if begin >= 0 else plain.find(" ", max(0, start - 160)) + 1
-    ends = [at for mark in (";", ". ", ".\n") if (at := plain.find(mark, end, min(end + 160, stop))) >= 0]
-    close = min(ends) if ends else (plain.rfind(" ", end, min(end + 160, stop)) if end + 1 < stop else end)
-    return min(begin, start), max(close, end)

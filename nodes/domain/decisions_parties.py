@@ -26,10 +26,11 @@ _END = re.compile(
 )
 _LODGED = re.compile(r"\b(?:a|ont)\s+(?:chacune?\s+)?forme\s+(?:le|les|un|des)\s+pourvois?\b")
 _BY = re.compile(r"\bpourvois?\s*(?:n\s?[°o][^,;]{0,40})?\s*formee?s?\s+par\s*:?\s*")
-_AGAINST = re.compile(r"\bcontre\s+(?:l[ae]s?\s|l'|un|une|deux|du|le meme)")
+_SEVERAL = r"(?:deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|plusieurs|\d{1,3})"
+_AGAINST = re.compile(rf"\bcontre\s+(?:l[ae]s?\s|l'|un|une|du|le meme|{_SEVERAL}\s|chacune?\s)")
 _OPPOSING = re.compile(
-    r"\b(?:litige|instance|l[ae])s?\s*,?\s*(?:l[ae]s?\s*|l')opposant\s*(?:,\s*)?:?\s*|\bopposant\s*:?\s*(?=a |au "
-    r"|aux |1)"
+    r"\b(?:litige|instance|l[ae])s?\s*,?\s*(?:l[ae]s?\s*|l')opposant\s*(?:,\s*)?(?:respectivement\b\s*)?:?\s*"
+    r"|\bopposant\s*(?:respectivement\b\s*)?:?\s*(?=a |au |aux |1)"
 )
 _DEFENDING = re.compile(
     r"\b(?:defende(?:urs?|resses?)|defendeurs?\s+et\s+defenderesses?)\s+a\s+la\s+cassation\b|\ben presence\b"
@@ -61,7 +62,7 @@ _ROLES = {
 }
 _ATTACKED = re.compile(
     r"\bcontre\s+(?P<words>(?:l'\s?(?:arret|ordonnance)|le\s+jugement|une?\s+(?:arret|jugement|ordonnance)"
-    r"|la\s+(?:decision|sentence)|les\s+(?:arrets|jugements))"
+    rf"|la\s+(?:decision|sentence)|(?:les|{_SEVERAL})\s+(?:arrets|jugements))"
     r"(?:\s*\(?n\s?[°o][^)]{0,40}\)?)?\s*(?:de\s+la\s+(?P<before>[^,;]{5,90}),[^;]{0,60}?en\s+date\s+du"
     r"|rendue?s?\s*,?(?:\s*en\s+(?:dernier|premier)\s+ressort\s*,?)?\s*(?:les?|du)?)\s*"
     r".{6,30}?\d{4})(?:\s*,?[^,;]{0,80}?\bpar\s+(?P<court>[^(,;:]{5,120}))?"

@@ -55,10 +55,20 @@ _REACHES = re.compile(
     r"|fin au litige)\b"
 )
 _LODGED = re.compile(
-    r"\b(?:a|ont) (?:chacune? )?forme (?:le|les|un) pourvois?[^,;]{0,160}"
+    r"\b(?:a|ont) (?:chacune? )?forme (?:le|les|un) pourvois?(?:[^,;]|, (?=[a-z] \d\d-)){0,160}"
     r"|\bcontre (?:l'arret|le jugement|l'ordonnance|la decision)[^,;(]{0,20} rendue? [^,;(]{10,160}"
     r"|\b(?:jugement|arret|ordonnance) rendue? le [^;(]{10,160} transmettant\b[^;]{0,120}"
 )
+_JOINS = re.compile(
+    r"\ben raison de leur connexite\b|\b(?:pourvois|affaires|instances|requetes)\b[^.;]{0,120}\bsont jointe?s\b"
+)
+"""That cases are decided together is no fact of them."""
+_READ = re.compile(
+    r"(?m)^[ \t]*(?:vu\s*(?::|les\s+autres\s+pieces\b|la\s+constitution\b"
+    r"|l[ea]s?\s+(?:codes?|lois?|decrets?|ordonnances?|conventions?|traites?|directives?|reglements?|arretes?)\b"
+    r"|l'(?:ordonnance|arrete)\b)|apres\s+avoir\s+entendu\b)"
+)
+"""Texts and speeches that an administrative court lists behind the story."""
 _NUMBER = re.compile(r"\s*\d{1,3}\s?\.\s+")
 _PARTED = re.compile(r"\b(?:[lrdac]|art|al|bull|n|no|p|pp|obs|req|cons|ass|plen|soc|civ|comm?|crim|chron|spec)\.\s*\Z")
 _NO_REASONS = re.compile(r"pas lieu de statuer par une decision specialement motivee|manifestement pas de nature")
@@ -125,7 +135,8 @@ def _cited(decision: DecisionText, part: str, start: int, end: int) -> Cited:
 
 
 def _story(decision: DecisionText, split: Sequence[Sentence]) -> Iterator[Cited]:
-    own = [sentence for zone in decision.named("story") for sentence in _within(split, zone)]
+    told = [sentence for zone in decision.named("story") for sentence in _within(split, _told(decision, zone))]
+    own = [one for one in told if not _JOINS.search(decision.plain, one.start, one.end)]
     proceeds = False
     for sentence in own:
         words = decision.plain[sentence.start : sentence.end]
@@ -136,6 +147,11 @@ def _story(decision: DecisionText, split: Sequence[Sentence]) -> Iterator[Cited]
     lodged = _LODGED.search(decision.plain, 0, decision.operative)
     if lodged and not proceeds:
         yield _cited(decision, "procedure", *lodged.span())
+
+
+def _told(decision: DecisionText, zone: Zone) -> Zone:
+    read = _READ.search(decision.lined, decision.lined.find("\n", zone.start) + 1, zone.end)
+    return replace(zone, end=read.start()) if read else zone
 
 
 def decisive(decision: DecisionText, category: str) -> list[Zone]:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from stage import place, reprise_at
 
-from nodes.domain.decisions import OWN
+from nodes.domain.decision_groups import OWN
 from nodes.domain.facts import Fact
 
 DECISIONS = Path(__file__).resolve().parents[3] / "shared" / "data" / "decisions_fr"
