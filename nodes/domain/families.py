@@ -9,20 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from nodes.domain.absence import supplier_key
-from nodes.domain.annexes import labels_in
+from nodes.domain.annexes import GENERAL_TERMS, answers_to, are_annexes, labels_in, names_of
 from nodes.domain.clauses import Finding, Location, finding_id
 from nodes.domain.coverage import pages_of
 from nodes.domain.facts import Fact, of_kind
 from nodes.domain.folding import simplify
+from nodes.domain.references import form_of
 from nodes.domain.run import DocumentResult
 
-SOURCE = "local:families@1"
+SOURCE = "local:families@2"
 MISSING_ANNEX, MISSING_MASTER = "missing_annex", "missing_master"
 ACROSS = (MISSING_ANNEX, MISSING_MASTER)
 """Types of the findings that come from here; a playbook says under `across` how they count."""
 _MASTERS = frozenset(("agreement", "general_terms", ""))
 CROWD = 500
-_DATES = ("agreement_date", "signature_date", "effective_date")
+_MADE = ("agreement_date", "signature_date")
+_DATES = (*_MADE, "effective_date")
 _PARTS = frozenset(("amendment", "annex", "order", "statement_of_work"))
 
 
@@ -56,13 +58,16 @@ class Member:
     reference: str = ""
     """The number that it bears."""
     dates: frozenset[str] = frozenset()
+    """By which it may be named."""
+    made: frozenset[str] = frozenset()
+    """Those of them on which it was made or signed: two agreements of one title are told apart by these alone."""
     parent: Mapping[str, str] = field(default_factory=dict)
     """Of an amendment, annex or order: title, date and number of the agreement that it names."""
     named_at: Fact | None = None
     """Where it names that agreement, else its title."""
     changes: tuple[Change, ...] = ()
     annexes: tuple[Fact, ...] = ()
-    """Annexes that it says are attached."""
+    """Annexes that it says are attached, or names as its own."""
     labels: frozenset[str] = frozenset()
     """Annexes that it has, or is."""
 
@@ -116,14 +121,18 @@ def member(row: DocumentResult, facts: Sequence[Fact]) -> Member:
     own_name = PurePosixPath(row.document.rpartition("#")[2]).stem
     labels = {fact.detail["label"] for fact in of_kind(facts, "annex_heading")}
     labels |= labels_in(own_name) | (labels_in(title.value) if title else set())
-    dates = [fact.value for kind in _DATES for fact in of_kind(facts, kind)]
+    form = title.detail["form"] if title else ""
+    # What stands by the name of its agreement is that agreement's date.
+    others = {parent.detail.get("date", "")} if parent and form in _PARTS else set()
+    dates = {kind: {fact.value for fact in of_kind(facts, kind)} - others for kind in _DATES}
     return Member(
         row=row,
-        form=title.detail["form"] if title else "",
+        form=form,
         number=title.detail.get("number", "") if title else "",
         title=simplify(title.value) if title else simplify(own_name),
         reference=simplify(reference.value) if reference else "",
-        dates=frozenset(dates),
+        dates=frozenset().union(*dates.values()),
+        made=frozenset().union(*(dates[kind] for kind in _MADE)),
         parent={**parent.detail} if parent else {},
         named_at=parent or title,
         changes=tuple(_change(fact) for fact in of_kind(facts, "replaces") if fact.page and fact.spans),
@@ -161,7 +170,13 @@ class _Agreements:
                         self.known[group, what, name].append(one)
 
     def master_of(self, part: Member) -> tuple[str, bool] | None:
-        """The agreement that a part names, and whether more than its title says so; its own supplier's come first."""
+        """The agreement that a part names, and whether more than its title says so; its own supplier's come first.
+
+        An amendment that names none may belong to the only one that there is of its supplier.
+        """
+        if part.form == "amendment" and not part.parent and part.row.supplier:
+            only = self.titles.get(part.supplier, [])
+            return (only[0].row.document, False) if len(only) == 1 else None
         if part.form not in _PARTS or not part.parent:
             return None
         return next((found for group in _groups(part) if (found := self._in_group(part, group))), None)
@@ -188,9 +203,14 @@ class _Agreements:
 
 
 def _groups(one: Member) -> tuple[str, str]:
-    """A document is near those of its supplier and those of its folder; at the top no folder holds files together."""
-    parent = str(PurePosixPath(one.row.document.partition("#")[0]).parent)
-    return one.supplier, f"folder {parent}" if parent != "." else f"file {one.row.document.partition('#')[0]}"
+    """A document is near those of its supplier and those of its folder; at the top no folder holds files together.
+
+    A folder for annexes belongs to the one in which it lies.
+    """
+    file = one.row.document.partition("#")[0]
+    folder = PurePosixPath(file).parent
+    folder = folder.parent if are_annexes(folder.name) and str(folder.parent) != "." else folder
+    return one.supplier, f"folder {folder}" if str(folder) != "." else f"file {file}"
 
 
 def _alike(one: str, other: str) -> bool:
@@ -201,37 +221,41 @@ def _differs(part: Member, master: Member) -> bool:
     """Do number or date say that this is another agreement of the same title?"""
     number, date = simplify(part.parent.get("number", "")), part.parent.get("date", "")
     return bool(number and master.reference and number != master.reference) or bool(
-        date and master.dates and date not in master.dates
+        date and master.made and date not in master.dates
     )
 
 
 def _absent(known: Mapping[str, Member], masters: Mapping[str, tuple[str, bool]]) -> Iterator[Finding]:
-    """What is said to be attached, or is amended, and is not among the documents."""
+    """What is said to be attached or to belong to a contract, or is amended, and is not among the documents."""
     inside: dict[str, set[str]] = defaultdict(set)
     beside: dict[str, set[str]] = defaultdict(set)
     for name, one in known.items():
-        inside[name.partition("#")[0]] |= {_number(label) for label in one.labels}
-        for group in _groups(one):
-            beside[group] |= {_number(label) for label in _is_annex(one)}
+        inside[name.partition("#")[0]] |= set().union(*map(answers_to, one.labels))
+        mine = set().union(*map(answers_to, _is_annex(one)))
+        for group in (*_groups(one), f"master {masters[name][0]}" if name in masters else ""):
+            beside[group] |= mine
     for name, one in known.items():
         if one.row.state != "done":
             continue
         if one.form == "amendment" and name not in masters and one.named_at is not None and one.named_at.page:
             yield _finding(one, MISSING_MASTER, one.named_at, "what it changes is not among the documents")
-        there = (inside[name.partition("#")[0]], *(beside[group] for group in _groups(one)))
+        groups = (*_groups(one), f"master {name}")
+        there = inside[name.partition("#")[0]].union(*(beside[group] for group in groups))
         for fact in one.annexes:
-            if not any(_number(str(fact.detail["label"])) in numbers for numbers in there):
-                yield _finding(one, MISSING_ANNEX, fact, f"{fact.value} is said to be attached and is not there")
+            if there.isdisjoint(names_of(str(fact.detail["label"]))):
+                said = "named" if fact.detail.get("said") == "named" else "said to be attached"
+                yield _finding(one, MISSING_ANNEX, fact, f"{fact.value} is {said} and is not there")
 
 
 def _is_annex(one: Member) -> set[str]:
-    """The annexes that a document is, not those that it has."""
-    return labels_in(PurePosixPath(one.row.document.rpartition("#")[2]).stem) | labels_in(one.title)
-
-
-def _number(label: str) -> str:
-    """What tells annexes apart; one of another kind with the same number may be the one that is meant."""
-    return label.rpartition(" ")[2]
+    """The annexes that a document is, not those that it has, unless it is the file of all; general terms too."""
+    own_name = PurePosixPath(one.row.document.rpartition("#")[2]).stem
+    found = labels_in(own_name) | labels_in(one.title)
+    if are_annexes(own_name):
+        found |= one.labels
+    if "general_terms" in (one.form, form_of(own_name)):
+        found.add(GENERAL_TERMS)
+    return found
 
 
 def _finding(one: Member, clause_type: str, fact: Fact, reason: str) -> Finding:

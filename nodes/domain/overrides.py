@@ -76,10 +76,14 @@ def marked(
     for master, amendments in related.amendments():
         known = numbered.get(master, ())
         placed = [(one, articles_of(known, one.spans[0][0], one.spans[-1][1])) for one in by_document[master]]
+        gone: set[str] = set()
         for member, sure in amendments:
             own = by_document[member.row.document]
             for finding, articles in placed:
-                if over := _over(finding, articles, member, own, sure):
+                over = _over(finding, articles, member, own, sure)
+                # A later amendment that touches an article changes what stands there now, not what was taken out.
+                if over and (over["certain"] or finding.finding_id not in gone):
+                    gone |= {finding.finding_id} if over["certain"] else set()
                     yield finding.finding_id, over
             # What an amendment put in place of an article is what the next one finds there.
             placed += _placed(member, own)

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 from nodes.domain.annexes import read_annexes
+from nodes.domain.changes import read_changes
 from nodes.domain.fact_text import HEAD, Reading
 from nodes.domain.facts import Proposal
+from nodes.domain.folding import simplify
 from nodes.domain.quantities import quantities
 
 LONGEST_TITLE = 160
 MOST_WORDS = 20
-MOST = 60
-"""Facts of one kind in a document: what names more annexes is a list of annexes."""
 
 _FORMS = (
     ("amendment", r"\b(?:amendment|avenant|addendum|variation agreement|deed of variation|change order)\b"),
@@ -28,28 +28,65 @@ _FORMS = (
 _FORM = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _FORMS)
 _NOT_A_TITLE = re.compile(
     r"\b(?:shall|will|may (?:not|be|terminate)|either|unless|hereby|is made|between|entre|dated|entered into"
-    r"|confidential\.|version|page|court|incorporated)\b|[;]|\.{4}",
+    r"|confidential\.|version|page|court|incorporated|was|were|which|est|sont|selon|suivant|lorsque|que|qui"
+    r"|a pour objet|en application|aux termes)\b|[;]|\.{4}",
     re.IGNORECASE,
 )
+# A title that goes on to name the agreement with its date and parties.
+_AMENDS = re.compile(
+    r"(?:(?:first|second|third|fourth|fifth) )?(?:amendment|avenant|addendum)(?: (?:no\.?|number|n ?[°º]|#)? ?\w{1,4})?"
+    r",? (?:to|au|aux|à l[a'’])\W",
+    re.IGNORECASE,
+)
+_OF_AGREEMENT = re.compile(r"\b(?:dated|between|entre|entered into)\b", re.IGNORECASE)
+# Prose that speaks of an amendment: "by an amendment", "un avenant", "cet avenant".
+_SPOKEN_OF = re.compile(
+    r"(?-i:\b(?:an?|any|no|each|by|this|such|une?|cet|tout|aucun|par|dudit|ledit|chaque) |\bl['’]|\bd['’]un )"
+    r"(?:amendment|avenant|addendum)\b",
+    re.IGNORECASE,
+)
+_JUDGED = re.compile(r"\bau nom du peuple fran[çc]ais\b|\bcour de cassation\s*_{4}", re.IGNORECASE)
+"""Stands at the head of a court's decision, which speaks of contracts and is none."""
 _LABELLED = re.compile(r"(?:exhibit|annexe?|schedule|appendix) (?:n ?[°º] ?)?[\w.-]{1,10}(?: ?[:–-])? ?", re.IGNORECASE)
 _RUN_IN = re.compile(
     r"(?P<title>(?:[Ee]xhibit \S{1,9} )?[A-Z][A-Z0-9 &,.'’/()-]{6,120}(?:AGREEMENT|CONTRACT|LEASE"
     r"|AMENDMENT(?: NO\. \d+)?))"
     r" (?=This|THIS|Between|[A-Z][a-z])"
 )
+_RULING = re.compile(
+    r"^[ \t]*(?:au nom du peuple fran[çc]ais|arr[êe]t de la cour de cassation)\b"
+    r"|\ba rendu (?:l['’]arrêt|la décision|l['’]ordonnance|le jugement) suivante?\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A decision of a court tells of agreements and is none."""
 _ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "premier": "1", "deuxième": "2"}
 _NUMBER = re.compile(r"(?:\b(?:no|nr|number)\b\.?|n°|№|#|\bn ?º)? ?\b(?P<digit>\d{1,2}|[ivx]{1,4})\b", re.IGNORECASE)
 
 _PARENT = re.compile(
-    r"\b(?:to|under|of|amends?|amending|supplements?|pursuant to|governed by) (?:the|that certain|a|an|its|this|our)? ?"
+    r"\b(?:(?P<of>to|under|of|amends?|amending|supplements?|pursuant to|governed by"
+    r"|into(?= (?:the|that|an?) )) |(?=the ))"
+    r"(?:the|that certain|that|an?|its|this|our)? ?"
     r"(?P<title>(?:(?-i:[A-Z])[\w&'’/-]*,? (?:(?:and|for|of|&) )?){0,8}(?-i:Agreement|AGREEMENT|Contract|CONTRACT"
     r"|Lease|LEASE|Terms and Conditions))"
-    r"(?P<behind>[^.;]{0,140})"
-    r"|\b(?:au|du|aux|l'|le) ?(?P<titre>(?:contrat|marché|accord|convention|bail"
+    r"(?=(?P<behind>[^.;]{0,140}))"
+    r"|\b(?:au|du|aux|l'|le|la) ?(?P<titre>(?:contrat|marché|accord|convention|bail"
     r"|conditions générales)(?:[- ][\w'’éèàêâîôûç-]+){0,6}?)"
-    r"(?P<suite>(?: n ?[°º] ?[\w/.-]+| (?:conclu |signé )?(?:du|le|en date du|entre|ci-après)\b| ?[,(])[^.;]{0,140})",
+    r"(?=(?P<suite>(?: n ?[°º] ?[\w/.-]+| (?:(?:conclu|signé)e?s? )?(?:du|le|en date du|entre|ci-après)\b| ?[,(])"
+    r"[^.;]{0,140}))",
     re.IGNORECASE,
 )
+# Where the words about the agreement end, and those about this document begin.
+_NO_MORE = re.compile(
+    r"\b(?:is|are|shall|will|as (?:\w+ )?(?:amended|modified|supplemented)|est|sont|telle?s? que|fait (?:à|le)|this"
+    r"|present|présente?)\b",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"\s*(?:dated|of|no|n°|number|ref\w*|effective|made|entered|by and between|between|du|en date|conclue?|signée?"
+    r"|entre|\()(?![^\W\d_])",
+    re.IGNORECASE,
+)
+_OF_THIS = re.compile(r"\bth(?:is|e) (?:[\w.]+ ){0,4}(?:amendment|addendum)(?: [\w.]+){0,3} $", re.IGNORECASE)
 _REFERENCE = re.compile(
     r"\b(?:n ?[°º]|no\.?|number|ref(?:erence|érence)?\.?(?: no\.?)?) ?:? ?(?P<a>[A-Z0-9][\w]*(?:[/-][\w]+)+)"
     r"|\b(?P<b>[A-Z]{2,}[A-Z0-9]*(?:[/-][A-Z0-9]+)+)\b"
@@ -62,59 +99,11 @@ _OWN = re.compile(
     re.IGNORECASE,
 )
 
-_ART = r"(?:(?:sub-?)?(?:section|clause|article|paragraph)|§)"
-_N = r"\d{1,3}(?:\.\d{1,3})*(?: ?\([a-z0-9]{1,4}\))*(?: (?:bis|ter|quater)\b)?"
-_LIST = rf"(?P<n>{_N}(?:(?:, ?(?:and |et )?| and | et ){_N})*)"
-_CHANGED = re.compile(
-    rf"(?P<lead>[^.;:]{{0,90}}?)\b{_ART}s? {_LIST}(?P<of>[^.;:]{{0,110}}?)(?:,? )\b(?:is|are|shall be|will be|est"
-    rf"|sont|sera|seront)"
-    r" (?:hereby |hereinafter |further |also |entièrement |intégralement )*"
-    r"(?P<verb>deleted|replaced|amended|revised|modified|changed|restated|superseded|supplemented|removed|reduced"
-    r"|increased|extended"
-    r"|supprimée?s?|remplacée?s?|modifiée?s?|abrogée?s?|complétée?s?|annulée?s?|ramenée?s?|portée?s?|prorogée?s?)\b"
-    r"(?P<behind>[^.;:]{0,120})",
-    re.IGNORECASE,
-)
-_COMMAND = re.compile(
-    rf"\b(?P<verb>deletes?|replaces?|amends?|deleting|replacing|amending|supprimer"
-    rf"|remplacer)\b (?P<lead>(?:the )?(?:text of |existing )?)"
-    rf"{_ART}s? {_LIST}(?P<of>)(?P<behind>[^.;:]{{0,120}})",
-    re.IGNORECASE,
-)
-_ADDED = re.compile(
-    rf"\b(?:new {_ART} {_LIST}[^.;:]{{0,60}}\b(?:is|are|shall be) (?:hereby )?(?:added|inserted)"
-    rf"|il est (?:ajouté|inséré|créé) (?:un|une) (?:nouvel(?:le)? )?{_ART} {_LIST.replace('<n>', '<m>')})",
-    re.IGNORECASE,
-)
-_PART = re.compile(
-    r"\b(?:words?|sentences?|sub-?paragraphs?|phrases?|references? to|definition|figure|number|table|mots?|termes"
-    r"|alinéas?|chiffre|montant"
-    r"|plafond|délai|engagement|percentage|amount|date|item|row|part)\b|\b(?:in|of|under|within|from|by|to|de|dans"
-    r"|à|du|prévue?s? à)"
-    r"(?: (?:the|l['’]|la|le|les))? ?(?:l['’])?$",
-    re.IGNORECASE,
-)
-_REFERS = re.compile(
-    r"\b(?:consistent with|pursuant to|in accordance with|subject to|as (?:provided|defined|set forth) in"
-    r"|notwithstanding"
-    r"|conformément (?:à|aux)|en application d[eu])(?: the| l['’])? ?$",
-    re.IGNORECASE,
-)
-_WHOLE = re.compile(
-    r"\b(?:deleted|replaced|restated|superseded|removed|supprim\w+|remplac\w+|abrog\w+|annul\w+|delet\w+|replac\w+)",
-    re.IGNORECASE,
-)
-_REWRITTEN = re.compile(
-    r"\b(?:in (?:its|their) entirety|to read|read as follows|restated|ainsi rédigé\w*|comme suit)\b", re.IGNORECASE
-)
-_WITH = re.compile(
-    r"\b(?:replac\w+|restated|substitut\w+|remplac\w+|by the following|with the following|to read|ainsi rédig\w+)",
-    re.IGNORECASE,
-)
-
 
 def read_references(reading: Reading) -> Iterator[Proposal]:
     """title, reference_number, parent, replaces, annex_reference and annex_heading, in this order of kinds."""
+    if _JUDGED.search(reading.plain, 0, HEAD):
+        return
     title = _title(reading)
     form = title.detail["form"] if title else ""
     if title:
@@ -123,8 +112,8 @@ def read_references(reading: Reading) -> Iterator[Proposal]:
     if form in ("amendment", "order", "annex", "statement_of_work"):
         yield from _parent(reading, title)
     if form == "amendment":
-        yield from _replaced(reading)
-    yield from read_annexes(reading)
+        yield from read_changes(reading)
+    yield from read_annexes(reading, form)
 
 
 def form_of(title: str) -> str:
@@ -145,6 +134,8 @@ def number_of(title: str) -> str:
 
 
 def _title(reading: Reading) -> Proposal | None:
+    if _RULING.search(reading.raw[:HEAD]):
+        return None
     furniture = {start for start, _ in reading.document.furniture}
     bare: Proposal | None = None
     for start, end in _lines(reading.raw[:HEAD]):
@@ -171,7 +162,12 @@ def _names_other(rest: str) -> bool:
 
 
 def _may_be_title(line: str) -> bool:
-    if not line or len(line) > LONGEST_TITLE or len(line.split()) >= MOST_WORDS or _NOT_A_TITLE.search(line):
+    if not line or len(line) > LONGEST_TITLE:
+        return False
+    line = _OF_AGREEMENT.split(line)[0].rstrip(" ,(") if _AMENDS.match(line) else line
+    if len(line.split()) >= MOST_WORDS:
+        return False
+    if _NOT_A_TITLE.search(line) or _SPOKEN_OF.search(line):
         return False
     return line[0].isalnum() and not line[0].islower() and not line.rstrip().endswith((",", "."))
 
@@ -206,67 +202,62 @@ def _own_number(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
 
 
 def _parent(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
-    """The agreement that an amendment, order or annex belongs to."""
+    """The agreement that an amendment, order or annex belongs to.
+
+    The one with a date or number whose title stands in the document's own, else the first that has either; for an
+    amendment that gives none, the one of its title if that says more than "the Agreement".
+    """
     after = (title.start or 0) if title else 0
-    for found in _PARENT.finditer(reading.plain, max(after - 200, 0), HEAD):
-        name = found["title"] or found["titre"]
-        behind = (found["behind"] if found["title"] else found["suite"]) or ""
-        dates = [one for one in quantities(behind) if one.kind == "date"]
-        number = _REFERENCE.search(behind) or _REFERENCE.search(found.group())
-        if not dates and not number:
-            continue
-        detail = {"title": " ".join(name.split())}
-        detail |= {"date": dates[0].unit} if dates else {}
-        detail |= {"number": number["a"] or number["b"]} if number else {}
-        stated = [dates[0].end] if dates else []
-        stated += [number.end()] if number and _REFERENCE.search(behind) else []
-        end = found.end() - len(behind) + max(stated, default=0)
-        start = found.start("title") if found["title"] else found.start("titre")
-        yield reading.fact("parent", " ".join(reading.raw[start:end].split()), start, end, detail, exact=True)
-        return
+    amends = title is not None and title.detail["form"] == "amendment"
+    named = [
+        one
+        for found in _PARENT.finditer(reading.plain, max(after - 200, 0), HEAD)
+        if (amends or found["titre"] or (found["of"] or "into").casefold() != "into")
+        and (one := _named(reading, found)) is not None
+    ]
+    own = simplify(title.value) if title else ""
+    known = [one for one in named if len(one.detail) > 1]
+    same = [one for one in known if simplify(one.detail["title"]) in own]
+    bare = [one for one in named if simplify(one.detail["title"]) in own and len(one.detail["title"].split()) > 1]
+    yield from next(filter(None, (same, known, bare if amends else [])), [])[:1]
 
 
-def _replaced(reading: Reading) -> Iterator[Proposal]:
-    """Every article that an amendment says it replaces, deletes, changes or adds."""
-    count = 0
-    for sentence in reading.sentences:
-        plain = reading.plain[sentence.start : sentence.end]
-        if not re.search(rf"{_ART}s? \d", plain, re.IGNORECASE):
-            continue
-        end = 0
-        for found, detail in sorted(_said_of_articles(plain), key=lambda one: one[0].start()):
-            if found.start() >= end and count < MOST:
-                end, count = found.end(), count + 1
-                yield _change(reading, sentence.start, found, detail)
+def _named(reading: Reading, found: re.Match[str]) -> Proposal | None:
+    """An agreement with the date and number that stand by its title, if any; None where it is this document itself."""
+    name, group = (found["title"], "title") if found["title"] else (found["titre"], "titre")
+    if form_of(name) == "amendment":
+        return None
+    low, high = found.span("behind" if group == "title" else "suite")
+    behind = reading.plain[low : _end_of_parent(reading, low, high)]
+    dates = [one for one in quantities(behind) if one.kind == "date"]
+    if dates and _is_own(reading, found, behind, dates[0].end):
+        behind, dates = behind[: dates[0].start], []
+    near = _REFERENCE.search(behind)
+    number = near or _REFERENCE.search(reading.plain, found.start(), low + len(behind))
+    detail = {"title": " ".join(name.split())}
+    detail |= {"date": dates[0].unit} if dates else {}
+    detail |= {"number": number["a"] or number["b"]} if number else {}
+    start = found.start(group)
+    end = low + max((dates[0].end if dates else 0, near.end() if near else 0))
+    return reading.fact("parent", " ".join(reading.raw[start:end].split()), start, end, detail, exact=True)
 
 
-def _said_of_articles(plain: str) -> Iterator[tuple[re.Match[str], dict[str, object]]]:
-    for added in _ADDED.finditer(plain):
-        yield added, {"articles": _articles(added["n"] or added["m"]), "action": "add", "whole": False}
-    for found in (*_CHANGED.finditer(plain), *_COMMAND.finditer(plain)):
-        if not _REFERS.search(found["lead"]):
-            yield found, _detail(found)
+def _end_of_parent(reading: Reading, low: int, high: int) -> int:
+    """How far, in the length of the words behind a title, it is still the agreement that is spoken of."""
+    stop = _NO_MORE.search(reading.plain, low, high)
+    high = stop.start() if stop else high
+    for gap in re.finditer(r"\n[ \t]*\n|\f", reading.raw[low:high]):
+        if not _GOES_ON.match(reading.plain, low + gap.end()):
+            return low + gap.start()
+    return high
 
 
-def _detail(found: re.Match[str]) -> dict[str, object]:
-    verb, behind = found["verb"], found["behind"]
-    said = f"{verb}{behind}"
-    part = _PART.search(found["lead"].rstrip()) or _PART.search(found["of"])
-    whole = not part and bool(_WHOLE.search(verb) or _REWRITTEN.search(behind))
-    action = "change"
-    if whole:
-        action = "replace" if _WITH.search(said) or _REWRITTEN.search(behind) else "delete"
-    return {"articles": _articles(found["n"]), "action": action, "whole": whole}
-
-
-def _change(reading: Reading, base: int, found: re.Match[str], detail: dict[str, object]) -> Proposal:
-    words = {"replace": "replaced", "delete": "deleted", "change": "changed", "add": "added"}
-    articles: list[str] = detail["articles"]  # type: ignore[assignment]
-    value = f"{', '.join(articles)} {words[str(detail['action'])]}"
-    start = base + found.start()
-    start += len(found.group()) - len(found.group().lstrip())
-    return reading.fact("replaces", value, start, base + found.end(), detail)
-
-
-def _articles(listed: str) -> list[str]:
-    return [re.sub(r" (?=\()", "", one) for one in re.findall(_N, listed, re.IGNORECASE)]
+def _is_own(reading: Reading, found: re.Match[str], behind: str, end: int) -> bool:
+    """Is it the date of "this Amendment to the … Agreement, dated …", of which no other is given?"""
+    before = reading.plain[max(found.start() - 60, 0) : found.start()]
+    if found["title"] is None or not behind.startswith(",") or not _OF_THIS.search(before):
+        return False
+    sentence = reading.at(found.start())
+    return not any(
+        one.kind == "date" for one in reading.within(found.start("behind") + end, sentence.end if sentence else HEAD)
+    )
