@@ -69,7 +69,7 @@ def _cells(one: DocumentFact) -> tuple[str, ...]:
     return (
         escape(one_line(one.document, 60)),
         escape(one_line(fact.kind.replace("_", " "), 40)),
-        escape(one_line(fact.value, 100)),
+        escape(one_line(fact.value, 100)) + (" <i>(computed)</i>" if fact.computed else ""),
         f"“{escape(one_line(fact.quote, 160))}”{doubt}",
         "" if fact.page is None else str(fact.page),
     )

@@ -80,6 +80,60 @@ def test_parties_keep_name_and_alias_and_skip_what_is_no_party() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('between 2THEMART.COM, INC. ("2TheMart") and iShip.com, Inc. ("iShip").',
+         [("2THEMART.COM, INC.", "2TheMart"), ("iShip.com, Inc.", "iShip")]),
+        ('between Bank of America, N.A. ("Bank of America") and 2205925 Ontario Limited (the "Reseller").',
+         [("Bank of America, N.A.", "Bank of America"), ("2205925 Ontario Limited", "Reseller")]),
+        ("between Acme Ltd of 1 Main Street ('Supplier') and Louisville Gas and Electric Company ('Customer').",
+         [("Acme Ltd", "Supplier"), ("Louisville Gas and Electric Company", "Customer")]),
+        ('between Acme Inc., referred to in this Agreement as "Company" or "Vendor", and Big Inc. ("Sponsor").',
+         [("Acme Inc.", "Company"), ("Big Inc.", "Sponsor")]),
+        ('by and between Acme, Inc. ("Acme"), a Utah corporation, and Pagemaster Corporation located in Utah, shall.',
+         [("Acme, Inc.", "Acme"), ("Pagemaster Corporation", "")]),
+        ("is entered into BETWEEN KIROMIC Inc., a Delaware company, AND MOLIPHARMA S.R.L. an Italian company.",
+         [("KIROMIC Inc.", ""), ("MOLIPHARMA S.R.L.", "")]),
+        ("Party A: Beike Security Technology Co., Ltd.\nAddress: Beijing\nParty B: Baidu (Beijing) Co., Ltd.\n",
+         [("Beike Security Technology Co., Ltd.", "Party A"), ("Baidu (Beijing) Co., Ltd.", "Party B")]),
+        ('between Acme Inc. ("Acme"), Marathon L.P., Focus Fund L.P. and Big LLC (collectively, the "Investors").',
+         [("Acme Inc.", "Acme"), ("Marathon L.P.", "Investors"), ("Focus Fund L.P.", "Investors"),
+          ("Big LLC", "Investors")]),
+        ("entre Brume et Associés, SARL au capital de 40 000 €, et la société Meridian Foods, SA au capital de 9 000 €",
+         [("Brume et Associés, SARL", ""), ("Meridian Foods, SA", "")]),
+        ("ENTRE la société Vauban, SAS, ci-après « le Prestataire », ET La société Mercier SA, ci-après « le Client ».",
+         [("Vauban, SAS", "Prestataire"), ("Mercier SA", "Client")]),
+    ],
+)  # fmt: skip
+def test_parties_bear_the_names_and_aliases_that_the_preamble_gives_them(
+    text: str, named: list[tuple[str, str]]
+) -> None:
+    found = parties(document(text))
+    assert [(party.name, party.alias) for party in found] == named
+    for party in found:
+        words = " ".join(text[party.start : party.end].split())
+        assert party.name.rstrip(".") in words and party.alias in words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'between Acme Inc. ("Acme") and the individual named on the cover page ("Franchisee"). R E C I T A L S A. Acme '
+        'owns a method (the "Method").',
+        'between Acme Inc. ("Acme") and you. In it Terms and Conditions ("Supplier") are attached.',
+        'between Acme Inc. ("Acme") and its Agent. Acme uses coke dry quenching (CDQ) in the plant (Beijing).',
+    ],
+)
+def test_what_is_no_name_is_no_party(text: str) -> None:
+    assert [party.name for party in parties(document(text))] == ["Acme Inc."]
+
+
+def test_a_role_given_beside_the_short_name_tells_the_supplier() -> None:
+    named = supplier(document('between Acme Inc. ("Acme") and Ferrer SA ("Ferrer" and/or "Supplier").'), [])
+    assert named is not None and named[0] == "Ferrer SA"
+
+
+@pytest.mark.parametrize(
     ("one", "other"),
     [
         ("twelve (12) months", "12 mois"),

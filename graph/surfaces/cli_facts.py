@@ -54,7 +54,8 @@ def _show(found: Sequence[DocumentFact]) -> None:
     columns = plain_table("document", "fact", "value", *more, head, right=(head,), gives_way=("document", *more))
     for one in found:
         fact = one.fact
-        value = fact.value if fact.alignment != "not_found" else f"(not in the document) {fact.value}"
+        value = f"{fact.value} (computed)" if fact.computed else fact.value
+        value = value if fact.alignment != "not_found" else f"(not in the document) {value}"
         columns.add_row(
             cut(tail(one.document, width // 4)),
             Text(one_line(fact.kind.replace("_", " "), 24)),

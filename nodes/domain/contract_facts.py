@@ -7,15 +7,16 @@ from collections.abc import Iterator, Sequence
 from nodes.domain.clauses import Candidate
 from nodes.domain.documents import DocumentText
 from nodes.domain.entities import Party, parties
-from nodes.domain.fact_dates import read_dates
+from nodes.domain.fact_dates import find_dates, read_dates
+from nodes.domain.fact_expiry import read_expiry
 from nodes.domain.fact_law import read_law
 from nodes.domain.fact_money import read_money
-from nodes.domain.fact_terms import read_terms
+from nodes.domain.fact_terms import find_term, read_terms
 from nodes.domain.fact_text import Reading
 from nodes.domain.facts import Proposal
 from nodes.domain.references import read_references
 
-VERSION = "1"
+VERSION = "2"
 SOURCE = f"local:facts@{VERSION}"
 KINDS = (
     "title", "party", "agreement_date", "effective_date", "expiration_date", "signature_date", "initial_term",
@@ -28,10 +29,14 @@ KINDS = (
 def read(text: DocumentText, candidates: Sequence[Candidate]) -> list[Proposal]:
     """Facts in the order of KINDS, each with a quote that is a slice of the text."""
     reading = Reading(text, candidates, SOURCE)
+    dates, term = find_dates(reading), find_term(reading)
+    terms = list(read_terms(reading, term))
+    renews = any(fact.kind == "renewal_term" and fact.detail["automatic"] for fact in terms)
     found = [
         *_parties(reading),
-        *read_dates(reading),
-        *read_terms(reading),
+        *read_dates(reading, dates),
+        *terms,
+        *read_expiry(reading, dates, term, renews=renews),
         *read_money(reading),
         *read_law(reading),
         *read_references(reading),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nodes.domain.fact_text import MARGIN, Reading
+from nodes.domain.denials import affirmed
+from nodes.domain.fact_text import MARGIN, Reading, spaced
 from nodes.domain.facts import Proposal
 from nodes.domain.folding import simplify
 
@@ -36,21 +37,28 @@ _ADJECTIVE = "|".join(sorted(_ADJECTIVES, key=len, reverse=True))
 _WORD = r"(?-i:[A-Z])(?:\.(?:(?-i:[A-Z])\.)+|[\w'’-]*)"
 _NAME = rf"{_WORD}(?:,? (?:(?:and|&|of|du|de|des|la|et) (?:the )?)*{_WORD}){{0,5}}"
 _OF_PLACE = re.compile(
-    r"\b(?:(?:(?:substantive|internal|local|domestic|civil) )*laws?|legislation|lois?|droit|jurisdiction)"
-    r"(?: \([^)]{1,80}\))?(?: (?:in force|applicable|and \w+))?(?:, and not [^,]{1,60},)? (?:of|in|de|du|des"
-    r"|d') ?(?:the |la |l')?"
-    rf"(?:(?:state|commonwealth|province|kingdom|country|territory|city|canton|état) (?:and [a-z]+ )?(?:of|de"
-    rf"|du) )?(?P<place>république française|(?:Republic of )?{_NAME})",
+    spaced(
+        r"\b(?:(?:(?:substantive|internal|local|domestic|civil) )*laws?|legislation|lois?|droit|jurisdiction)"
+        r"(?: \([^)]{1,80}\))?(?: (?:in force|applicable|and \w+))?(?:, and not [^,]{1,60},)? (?:of|in|de|du|des"
+        r"|(?=the state of|state of)"
+        r"|d') ?(?:the |la |l')?"
+        rf"(?:(?:state|commonwealth|province|kingdom|country|territory|city|canton|état) (?:and [a-z]+ )?(?:of|de"
+        rf"|du) )?(?P<place>république française|(?:Republic of )?{_NAME})",
+    ),
     re.IGNORECASE,
 )
 _STATE_LAW = re.compile(
-    r"\b(?P<place>(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+)?)(?: state)? laws? (?:shall|will|governs?|applies|apply"
-    r"|without)",
+    spaced(
+        r"\b(?P<place>(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+)?)(?: state)? laws? (?:shall|will|governs?|applies|apply"
+        r"|without)",
+    ),
     re.IGNORECASE,
 )
 _BY_ADJECTIVE = re.compile(
-    rf"\b(?:(?P<en>{_ADJECTIVE}) (?:substantive |civil |positive )*laws?|(?:droit|loi|législation"
-    rf"|legislation)s? (?P<fr>{_ADJECTIVE})s?)\b"
+    spaced(
+        rf"\b(?:(?P<en>{_ADJECTIVE}) (?:substantive |civil |positive )*laws?|(?:droit|loi|législation"
+        rf"|legislation)s? (?P<fr>{_ADJECTIVE})s?)\b"
+    )
 )
 _GOVERNS = re.compile(
     r"\b(?:govern\w*|constru\w+|interpret\w*|appl(?:y|ies|icable)|subject to|régie?s?|soumise?s?|applicable"
@@ -67,26 +75,32 @@ _OTHER_WORDS = re.compile(
 )
 _DOES = re.compile(r" (?:hereby |each |both )?(?:agrees?|consents?|waives?|submits?|shall|will)\b")
 _ARBITRATION = re.compile(
-    r"\b(?:arbitrat\w+|arbitrage|arbitral\w*)\b(?:[^.;]{0,160}?\b(?:in|at|à|place shall be|seat(?:ed)? (?:shall be "
-    r"|is )?(?:in )?)"
-    rf" (?:the )?(?:city of )?(?P<place>{_NAME}))?",
+    spaced(
+        r"\b(?:arbitrat\w+|arbitrage|arbitral\w*)\b(?:[^.;]{0,160}?\b(?:in|at|à|place shall be|seat(?:ed)? (?:shall be "
+        r"|is )?(?:in )?)"
+        rf" (?:the )?(?:city of )?(?P<place>{_NAME}))?",
+    ),
     re.IGNORECASE,
 )
 _NO_ARBITRATION = re.compile(r"\b(?:no|not|without) (?:[\w]+ ){0,4}arbitrat", re.IGNORECASE)
 _COURTS = re.compile(
-    r"\b(?P<court>(?:(?:state|federal|local|competent|ordinary|commercial|supreme|district|high|provincial|superior"
-    r"|civil) (?:and |or )?){0,4}"
-    r"courts?(?: of (?:competent jurisdiction|law))?"
-    r" (?:(?:sitting|located|situated|residing|seated) )?(?:of|in|for|at)(?: and for)? (?:the )?"
-    rf"(?:(?:state|commonwealth|county|city|borough|province|district|republic|canton)s? of )?(?P<place>{_NAME}))",
+    spaced(
+        r"\b(?P<court>(?:(?:state|federal|local|competent|ordinary|commercial|supreme|district|high|provincial|superior"
+        r"|civil) (?:and |or )?){0,4}"
+        r"courts?(?: of (?:competent jurisdiction|law))?"
+        r" (?:(?:sitting|located|situated|residing|seated) )?(?:of|in|for|at)(?: and for)? (?:the )?"
+        rf"(?:(?:state|commonwealth|county|city|borough|province|district|republic|canton)s? of )?(?P<place>{_NAME}))",
+    ),
     re.IGNORECASE,
 )
-_NAMED_COURT = re.compile(rf"\b(?P<court>(?-i:Court|Courts|High Court|District Court) of (?P<place>{_NAME}))")
+_NAMED_COURT = re.compile(spaced(rf"\b(?P<court>(?-i:Court|Courts|High Court|District Court) of (?P<place>{_NAME}))"))
 _TRIBUNAL = re.compile(
-    r"\b(?P<court>(?:tribuna(?:l|ux)|cour d'appel|juridictions?)(?: (?:de commerce"
-    r"|judiciaires?|administratifs?|compétente?s?"
-    r"|des activités économiques|de grande instance))*(?: (?:du ressort )?(?:de la cour d'appel )?)"
-    rf"(?:de |d'|du |des )(?:la |l')?(?P<place>{_NAME}))",
+    spaced(
+        r"\b(?P<court>(?:tribuna(?:l|ux)|cour d'appel|juridictions?)(?: (?:de commerce"
+        r"|judiciaires?|administratifs?|compétente?s?"
+        r"|des activités économiques|de grande instance))*(?: (?:du ressort )?(?:de la cour d'appel )?)"
+        rf"(?:de |d'|du |des )(?:la |l')?(?P<place>{_NAME}))",
+    ),
     re.IGNORECASE,
 )
 _JURISDICTION = re.compile(
@@ -126,8 +140,8 @@ def _law(reading: Reading, start: int, end: int) -> Proposal | None:
     plain = reading.plain[start:end]
     if not _GOVERNS.search(plain):
         return None
-    # A reader that meets a page break may have parted the sentence.
-    place = _place(plain) or _place(reading.plain[start : end + TORN])
+    # A reader that meets a page break may have parted the sentence. A law that is excluded does not govern.
+    place = _place(affirmed(plain)) or _place(affirmed(reading.plain[start : end + TORN]))
     if place:
         name, low, high = place
         written = " ".join(reading.raw[start + low : start + high].split())
@@ -135,6 +149,12 @@ def _law(reading: Reading, start: int, end: int) -> Proposal | None:
         begin = reading.plain.find(" ", quote[0]) + 1 if quote[0] > start else start
         return reading.fact("governing_law", name, begin, quote[1], {"place": name, "written": written}, exact=True)
     return None
+
+
+def law_named(sentence: str) -> str:
+    """The country or state whose law a sentence names first and does not exclude; "" where it names none."""
+    place = _place(affirmed(sentence))
+    return place[0] if place else ""
 
 
 def _place(plain: str) -> tuple[str, int, int] | None:

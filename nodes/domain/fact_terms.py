@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nodes.domain.fact_text import Reading
+from nodes.domain.fact_text import Reading, spaced
 from nodes.domain.facts import Proposal
 from nodes.domain.folding import Span
 from nodes.domain.quantities import Quantity, plain_number
@@ -43,14 +43,15 @@ _OF_CONTRACT = re.compile(
 )
 _OTHER_PERIOD = re.compile(
     r"\b(?:renew\w*|extend\w*|extension|successive|additional|further|option|notice|prior|before|within|after|following"
-    r"|thereafter|surviv\w*|confiden\w*|warrant\w*|préavis|renouvel\w*|recondu\w*|prorog\w*|prolong\w*|après|avant"
+    r"|(?<!continue )(?<!remain )(?<!effect )(?<!force )thereafter|surviv\w*|confiden\w*|warrant\w*|préavis"
+    r"|renouvel\w*|recondu\w*|prorog\w*|prolong\w*|après|avant"
     r"|suivant"
     r"|garanti\w*|délai|preceding|last|every|each)\b[^.;]{0,60}$",
     re.IGNORECASE,
 )
 _NOT_THE_TERM = re.compile(
     r"\b(?:confiden\w*|warrant\w*|indemnif\w*|compet\w*|solicit\w*|audit\w*|records?|insur\w*"
-    r"|invoices?|payments?|garantit?"
+    r"|invoices?|payments?|prices?|fees?|maximum|request|garantit?"
     r"|factures?|terminat\w*|résili\w*|breach|default|force majeure|secret)\b",
     re.IGNORECASE,
 )
@@ -70,9 +71,31 @@ _RENEWS = re.compile(
     r"\b(?:renew\w*|extend\w*|extension|successive|recondu\w*|renouvel\w*|prorog\w*|prolong\w*)\b", re.IGNORECASE
 )
 _ENDS = re.compile(r"\b(?:terminat\w*|cancel\w*|withdraw\w*|résili\w*|mettre fin|met fin|dénonc\w*)\b", re.IGNORECASE)
+_REFUSES = re.compile(
+    r"\bnot\b[^.;]{0,30}\b(?:renew|extend|continu|prolong)\w*|\bnon-? ?(?:renew\w*|extension)|\bsauf\b|\bdénonc\w*"
+    r"|\bne\b[^.;]{0,40}\b(?:renouvel|recondu|prolong|proroge)\w*|\bnon[- ](?:reconduction|renouvellement)"
+    r"|\bfaute de\b|\bà moins que\b",
+    re.IGNORECASE,
+)
+_ENDS_INSTEAD = re.compile(
+    r"\bunless\b|\b(?:terminat\w+|cancel\w*|discontinu\w*|to the contrary|résili\w*|mettre fin|met fin)\b",
+    re.IGNORECASE,
+)
+# A party that asks for a renewal does not refuse one.
+_ASKS = re.compile(
+    r"\b(?:elect\w*|options?|rights?|desires?|choice|wish\w*|inten\w+|may|request\w*|mutual\w*|proposal"
+    r"|agree in writing)\b"
+    r"[^.;]{0,60}\b(?:renew\w*|extend\w*|extension)|\brenewal notice\b|\b(?:renew\w*|extend\w*)[^.;]{0,60}"
+    r"\b(?:options?|mutual\w*|discretion)\b",
+    re.IGNORECASE,
+)
 _YEARLY = re.compile(
-    r"\b(?:(?:from )?year[ -]to[ -]year|annual periods?|for successive years|annual(?:ly)? renew\w*"
-    r"|d'année en année|par périodes annuelles)\b",
+    spaced(
+        r"\b(?:(?:from )?year[ -]to[ -]year|annual periods?|for successive years|annual(?:ly)? (?:basis|renew\w*)"
+        r"|renew\w* (?:automatically |tacitly )?(?:each|every) (?:calendar )?year|renew\w* (?:annually|yearly)"
+        r"|on a yearly basis"
+        r"|d'année en année|par périodes annuelles)\b",
+    ),
     re.IGNORECASE,
 )
 _AUTOMATIC = re.compile(
@@ -90,7 +113,8 @@ _NOTICE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _NOTICE_BEHIND = re.compile(
-    r"^['’]? ?(?:[\w'’,()-]+ ){0,6}?(?:notice|préavis|before|prior|avant|in advance|preceding|letter|de préavis)\b",
+    r"^['’]? ?(?:(?!(?:unless|sauf|except)\b)[\w'’()-]+ ){0,6}?(?:notice|préavis|before|prior|avant|in advance"
+    r"|preceding|letter|de préavis)\b",
     re.IGNORECASE,
 )
 _IS_TERM = re.compile(
@@ -104,6 +128,33 @@ _CURES = re.compile(
 )
 
 
+_LASTS = re.compile(
+    r"\bterm of (?:this|the) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}$"
+    r"|\bth(?:is|e) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}\b(?:continues?|remains?|force|effect"
+    r"|valid"
+    r"|term|duration|terminates?|expires?|ends?)\b[^;]{0,60}$",
+    re.IGNORECASE,
+)
+_AFTER_IT = re.compile(
+    r"\b(?:during|throughout|so long as)\b|\band for (?:a|an) (?:\w+ ){0,2}(?:period|term) of $", re.IGNORECASE
+)
+_RUNS_TO = re.compile(
+    r"\b(?:until|ends?|ending|expires?|expiring|terminates?|terminating|extends?)(?: on)?(?: the)?(?: date)?"
+    r"(?: that is| which is)?(?: for)? $",
+    re.IGNORECASE,
+)
+_FROM = re.compile(
+    r"^(?:\(s\))?,? ?(?:from|after|following|thereafter|there\w+|hence|subsequent to|anniversary)\b", re.IGNORECASE
+)
+_EARLIER_END = re.compile(
+    r"\b(?:unless|until|if|except|subject to|and)\b[^.;,]{0,25}\b(?:(?:sooner|earlier|otherwise|previously"
+    r"|prior) terminat\w+"
+    r"|terminat\w+ (?:earlier|sooner|as|in accordance|pursuant))[^,;.]{0,120}(?:,|$)",
+    re.IGNORECASE,
+)
+"""Words that leave room for an earlier end; they say nothing of the term itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     period: Quantity
@@ -111,12 +162,11 @@ class _Seen:
     behind: str
 
 
-def read_terms(reading: Reading) -> Iterator[Proposal]:
+def read_terms(reading: Reading, term: Quantity | None) -> Iterator[Proposal]:
     """initial_term, renewal_term and notice_period; a notice says in its detail what for: renewal or termination."""
-    term = _term(reading)
     if term is not None:
         yield _fact(reading, "initial_term", term)
-    yield from _renewal(reading)
+    yield from _renewal(reading, term)
     yield from _notices(reading, "renewal", "renewal_term", _RENEWS)
     yield from _notices(reading, "termination", "termination_for_convenience", _ENDS)
 
@@ -130,12 +180,12 @@ def _durations(reading: Reading, start: int, end: int) -> Iterator[_Seen]:
             yield _Seen(period, " ".join(before.split()) + " ", " ".join(behind.split()))
 
 
-def _term(reading: Reading) -> Quantity | None:
+def find_term(reading: Reading) -> Quantity | None:
     """The likeliest duration of the contract itself; None where none is likely."""
     best: tuple[int, int, Quantity] | None = None
     for sentence in reading.sentences:
         plain = reading.plain[sentence.start : sentence.end]
-        if not re.search(r"\b(?:term|period|durée|pour|for)\b", plain, re.IGNORECASE):
+        if not re.search(r"\b(?:term\w*|period|durée|pour|for|until|expir\w+|end\w*)\b", plain, re.IGNORECASE):
             continue
         for one in _durations(reading, sentence.start, sentence.end):
             points = _points(f"{sentence.article} / {sentence.heading}", plain, one)
@@ -145,20 +195,24 @@ def _term(reading: Reading) -> Quantity | None:
 
 
 def _points(heading: str, sentence: str, one: _Seen) -> int:
-    points = 2 if _TERM_BEFORE.search(one.before) else 0
+    before = _EARLIER_END.sub(" ", one.before)
+    runs_to = _RUNS_TO.search(before) and _FROM.search(one.behind)
+    points = 2 if _TERM_BEFORE.search(before) or runs_to else 0
+    points += 2 if _LASTS.search(before) else 0
     points += 2 if _TERM_HEADING.search(heading) else 0
     points += 1 if _OF_CONTRACT.search(sentence) else 0
     points += 2 if re.search(r"\binitial|\bdurée (?:ferme|initiale|déterminée)", one.before[-80:], re.IGNORECASE) else 0
     points += 1 if re.search(r"\bterm ?[\"”)]", one.behind[:60], re.IGNORECASE) else 0
     points += 3 if re.search(r"[\"“]initial term", one.behind[:40], re.IGNORECASE) else 0
-    points -= 4 if _OTHER_PERIOD.search(one.before) or _BEHIND_NOTICE.search(one.behind) else 0
+    points -= 4 if _OTHER_PERIOD.search(before) or _BEHIND_NOTICE.search(one.behind) else 0
     points -= 4 if _OTHER_HEADING.search(heading) and not _TERM_HEADING.search(heading) else 0
-    points -= 2 if _NOT_THE_TERM.search(one.before[-90:]) else 0
+    points -= 2 if not runs_to and _NOT_THE_TERM.search(before[-90:]) else 0
+    points -= 4 if _AFTER_IT.search(before) and _FROM.search(one.behind) else 0
     points -= 3 if one.period.unit in ("day", "week") else 0
     return points
 
 
-def _renewal(reading: Reading) -> Iterator[Proposal]:
+def _renewal(reading: Reading, term: Quantity | None) -> Iterator[Proposal]:
     for start, end in list(reading.clauses("renewal_term"))[:CLAUSES_READ]:
         plain = reading.plain[start:end]
         if not _RENEWS.search(plain):
@@ -168,7 +222,11 @@ def _renewal(reading: Reading) -> Iterator[Proposal]:
             place = start + yearly.start(), start + yearly.end()
             yield reading.fact("renewal_term", "1 year", *place, {"count": "1", "unit": "year", **detail})
             return
-        fit = [one for one in _durations(reading, start, end) if not _NOT_RENEWAL.search(one.behind)]
+        fit = [
+            one
+            for one in _durations(reading, start, end)
+            if one.period != term and not _NOT_RENEWAL.search(one.behind) and one.period.unit != "day"
+        ]
         for pattern in (_RENEWED_FOR, _RENEWED):
             if chosen := next((one for one in fit if pattern.search(one.before)), None):
                 yield _fact(reading, "renewal_term", chosen.period, **detail)
@@ -176,13 +234,24 @@ def _renewal(reading: Reading) -> Iterator[Proposal]:
 
 
 def _notices(reading: Reading, what: str, clause_type: str, about: re.Pattern[str]) -> Iterator[Proposal]:
-    """A quote may hold several sentences: the notice stands in one that is about renewal or termination itself."""
+    """A quote may hold several sentences: the notice stands in one that is about renewal or termination itself.
+
+    A notice by which a party asks for a renewal is none against it.
+    """
     for start, end in list(reading.clauses(clause_type))[:CLAUSES_READ]:
         for low, high in reading.parts(start, end):
-            found = _notice(reading, (low, high)) if about.search(reading.plain[low:high]) else None
+            plain = reading.plain[low:high]
+            if not about.search(plain) or (what == "renewal" and not _refused(plain)):
+                continue
+            found = _notice(reading, (low, high))
             if found is not None:
                 yield _fact(reading, "notice_period", found, **{"for": what})
                 return
+
+
+def _refused(plain: str) -> bool:
+    asked = _ASKS.search(plain) is not None
+    return _REFUSES.search(plain) is not None or (not asked and _ENDS_INSTEAD.search(plain) is not None)
 
 
 def _notice(reading: Reading, span: Span) -> Quantity | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -17,9 +18,18 @@ from nodes.domain.sentences import Sentence, sentences
 LONGEST_QUOTE = 420
 """Characters; of a longer sentence the words around the value are quoted."""
 MARGIN = 150
+SHORTEST_PART = 30
+"""Characters of one part of a quote in several parts."""
+EDGE = 80
+"""Characters on each side of an edge within which a number may lie that the edge would cut."""
 
 HEAD = 6_000
 """Parties, title and date of a contract stand in so many first characters."""
+
+
+def spaced(pattern: str) -> str:
+    """The pattern with runs of blanks wherever it has one: a text may be set with wide spaces or in columns."""
+    return re.sub(r" (?![?*+{])", " +", pattern.replace(" ?", " *"))
 
 
 class Reading:
@@ -103,6 +113,23 @@ class Reading:
         low, high = (start, end) if exact else self.around(start, end)
         return Proposal(kind, value, self.raw[low:high], dict(detail or {}), low, self.source)
 
+    def fact_of(
+        self, kind: str, value: str, places: Sequence[Span], detail: Mapping[str, Any] | None = None
+    ) -> Proposal:
+        """A fact that follows from several places, quoted with the sentence of each, in the order of the text."""
+        parts: list[Span] = []
+        for low, high in sorted(self._long_enough(*self.around(*place)) for place in places):
+            if parts and low <= parts[-1][1]:
+                parts[-1] = parts[-1][0], max(high, parts[-1][1])
+            else:
+                parts.append((low, high))
+        quote = " … ".join(self.raw[low:high] for low, high in parts)
+        return Proposal(kind, value, quote, dict(detail or {}), parts[0][0], self.source)
+
+    def _long_enough(self, low: int, high: int) -> Span:
+        """Words enough that a part of a quote is found wherever its other part stands."""
+        return (low, high) if high - low > SHORTEST_PART else self._words(max(low - MARGIN // 2, 0), high, 0, high)
+
     def _line(self, start: int, end: int) -> Span:
         low = max(self.raw.rfind("\n", 0, start), self.raw.rfind("\f", 0, start)) + 1
         ends = [at for mark in "\n\f" if (at := self.raw.find(mark, end)) >= 0]
@@ -116,4 +143,8 @@ class Reading:
             start = blank + 1
         if end < high and (blank := self.plain.rfind(" ", start, end)) > start:
             end = blank
-        return start, end
+        # A quote ends beside a number, never in it: half of one would say another.
+        for one in self.within(start - EDGE, end + EDGE):
+            start = one.end if one.start < start < one.end else start
+            end = one.start if one.start < end < one.end else end
+        return start, len(self.plain[:end].rstrip())

@@ -49,6 +49,11 @@ class Fact:
     unit: str = "page"
     """What `page` counts: "page", or "section" for formats without pages."""
 
+    @property
+    def computed(self) -> bool:
+        """The document states what the value follows from, not the value itself."""
+        return self.detail.get("computed") is True
+
     def to_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__slots__}
         boxes = [{name: getattr(box, name) for name in box.__slots__} for box in self.boxes]

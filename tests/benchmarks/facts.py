@@ -17,6 +17,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from rapidfuzz.fuzz import ratio
+
 from graph.training.corpus import plain_text
 from nodes.domain.contract_facts import read
 from nodes.domain.facts import Proposal
@@ -25,6 +27,15 @@ from nodes.domain.local_engine import look
 
 CONTRACTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "contracts"
 TYPES = ("cap_on_liability", "governing_law", "renewal_term", "termination_for_convenience")
+SAME = 92
+"""Likeness of two spellings of one name, of 100: labels have slips of the pen."""
+_GROUP = re.compile(
+    r"^(?:each|together|referred|(?:the )?parties)\b|\b(?:individually|collectively|hereinafter|commonly referred)\b",
+    re.IGNORECASE,
+)
+_ROLES = frozenset(
+    ("", "you", "agent", "customer", "supplier", "franchisee", "franchisor", "distributor", "the seller", "sales agent")
+) | {"an individual", "consultant"}
 LABELS = {
     "agreement_date": "Agreement Date",
     "effective_date": "Effective Date",
@@ -102,16 +113,38 @@ def _months(text: str) -> float:
 
 
 def _parties(found: Sequence[str], gold: str) -> Iterator[tuple[str, str, str]]:
-    wanted = [name for part in gold.split(";") if (name := _name(re.sub(r"\(.*", "", part)))]
+    wanted = _named(gold)
     own = [_name(name) for name in found]
     for name in wanted:
-        hit = any(one and (one in name or name in one) for one in own)
-        yield "party", "right" if hit else "missed", f"{name} ({'; '.join(found)})"
+        yield "party", "right" if any(_alike(one, name) for one in own) else "missed", f"{name} ({'; '.join(found)})"
     for one in own:
-        if not any(one in name or name in one for name in wanted):
+        if not any(_alike(one, name) for name in wanted):
             yield "party", "spurious", f"{one} ({gold[:120]})"
     if wanted:
         yield "party (documents)", "right" if own else "missed", gold[:80]
+
+
+def _named(gold: str) -> list[str]:
+    """The names of a label, each once.
+
+    Not counted is what is no name: parties listed once more under a common one ("A and B (the “Parties”)"), and a
+    role whose holder the contract leaves open ("Franchisee").
+    """
+    short = {_name(alias) for alias in re.findall(r"[\"“”](?:the )?([^\"“”]+)[\"“”]", gold)}
+    names = []
+    for part in gold.split(";"):
+        bare = re.sub(r"\(.*", "", part.strip().strip("()"))
+        pieces = [_name(one) for one in re.split(r",| and/or | and | or |/", bare)]
+        again = re.search(r" (?:and|or) |/", bare) and all(not piece or piece in short for piece in pieces)
+        if _GROUP.search(bare.strip()) or again or bare.strip().casefold() in _ROLES:
+            continue
+        names.append(_name(bare))
+    return [name for name in dict.fromkeys(names) if name]
+
+
+def _alike(one: str, other: str) -> bool:
+    """One name holds the other, or they differ by a slip of the pen."""
+    return bool(one) and (one in other or other in one or ratio(one, other) >= SAME)
 
 
 def _name(text: str) -> str:
