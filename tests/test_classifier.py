@@ -21,9 +21,10 @@ from nodes.domain import classifier, engine_files, rules
 from nodes.domain.classifier import FORMAT, load, load_model, load_notions, save, steps, sure, weigh
 from nodes.domain.errors import MissingPart
 from nodes.domain.features import features, width
-from nodes.domain.local_engine import LONGEST, MOST, SURE_RULE, classified, look, with_model
+from nodes.domain.local_engine import LONGEST, MOST, SURE_RULE, chances_of, classified, look, with_model
 from nodes.domain.passages import choose, likely_ones
 from nodes.domain.playbook_reading import parse_playbook
+from nodes.domain.sentences import sentences
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = ROOT.parent / "shared" / "data" / "contracts"
@@ -147,6 +148,52 @@ def test_a_rule_that_is_sure_is_believed_where_the_model_sees_nothing() -> None:
     silent = replace(load_model(), present=np.full_like(load_model().present, 2))
     (found,) = with_model(silent, plain_text(text), ["liquidated_damages"]).candidates
     assert found.source.startswith("local:rules") and found.confidence >= SURE_RULE
+
+
+OPPOSITES = """SERVICES AGREEMENT
+
+1. Term
+1.1 This Agreement ends on 30 June 2024. It does not renew automatically and shall not be extended.
+
+2. Termination
+2.1 The Supplier may not terminate this Agreement for convenience.
+2.2 Neither party may terminate this Agreement without cause.
+
+3. Indemnity
+3.1 The Customer shall not indemnify, defend or hold harmless the Supplier.
+
+4. Audit
+4.1 The Supplier may not audit the Customer's books and records.
+
+5. Insurance
+5.1 The Customer is not required to take out any insurance.
+
+6. Penalties
+6.1 No liquidated damages are payable by the Customer. The Customer shall not pay any penalty for late payment.
+
+7. Change of control
+7.1 A change of control of the Customer does not entitle the Supplier to terminate this Agreement.
+
+8. Exclusivity
+8.1 The Customer shall not be obliged to purchase exclusively from the Supplier. This Agreement is non-exclusive.
+"""
+
+
+def test_what_the_model_takes_for_a_clause_and_says_the_opposite_is_none() -> None:
+    text = plain_text(OPPOSITES)
+    split = sentences(text)
+    model = load_model()
+    chances = chances_of(model, text, split)
+    taken_for_one = {str(name) for index, name in enumerate(model.types) if chances[:, index].max() > 0.5}
+    assert {"termination_for_convenience", "audit_rights", "insurance", "liquidated_damages"} <= taken_for_one
+    assert look(text, TYPES).candidates == []
+
+
+def test_beside_its_opposite_a_clause_is_found_without_it() -> None:
+    grants = "2.3 The Customer may terminate this Agreement without cause upon thirty days' written notice."
+    text = OPPOSITES.replace("\n\n3. Indemnity", f"\n{grants}\n\n3. Indemnity")
+    (found,) = look(plain_text(text), TYPES).candidates
+    assert (found.clause_type, found.quote) == ("termination_for_convenience", grants)
 
 
 def test_what_is_likely_is_read_when_the_budget_allows_and_the_surest_first() -> None:

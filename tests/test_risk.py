@@ -232,3 +232,133 @@ def test_the_shipped_playbook_judges_for_the_customer(clause_type: str, quote: s
     playbook = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
     (found,) = scored(finding(clause_type, quote), playbook=playbook).findings
     assert found.risk == risk, found.reasons
+
+
+def test_one_supplier_is_rated_once_under_its_fullest_name_and_two_companies_twice() -> None:
+    names = ["DURAND INFORMATIQUE SAS", "Durand Informatique, SAS", "Durand SA", "société Durand Informatique SAS"]
+    documents = [result(f"{place}.pdf", place, supplier=name) for place, name in enumerate(names)]
+    findings = [finding("exclusivity", document=f"{place}.pdf") for place in range(4)]
+    rated = score(findings, documents, PLAYBOOK)
+    assert list(rated.suppliers) == ["société Durand Informatique SAS", "Durand SA"]
+    random.Random(3).shuffle(documents)
+    assert score(findings[::-1], documents, PLAYBOOK) == rated
+
+
+def test_a_clause_without_an_english_name_is_called_by_the_name_it_has() -> None:
+    clause = PLAYBOOK.clauses[0].model_copy(update={"title": {"fr": "Plafond de responsabilité"}})
+    french = PLAYBOOK.model_copy(update={"clauses": (clause, *PLAYBOOK.clauses[1:])})
+    rated = score([finding("cap_on_liability")], [result()], french)
+    assert rated.documents["a.pdf"].reasons[0].startswith("30 Plafond de responsabilité, page 1: ")
+
+
+DENIED = [
+    (
+        "termination_for_convenience", "The Supplier may not terminate this Agreement for convenience.",
+        "+15 the contract can be ended without cause", "the supplier may leave without cause", "may not",
+    ),
+    (
+        "termination_for_convenience", "Le Prestataire ne peut résilier le contrat sans motif.",
+        "+15 the contract can be ended without cause", "the supplier may leave without cause", "ne peut",
+    ),
+    (
+        "liquidated_damages", "The Customer shall not pay any penalty for late payment.",
+        "+15 a fixed sum is due", "the customer pays it", "shall not",
+    ),
+    (
+        "exclusivity", "The Customer shall not be obliged to purchase exclusively. This Agreement is non-exclusive.",
+        "+25 a party is bound exclusively", "the customer may not buy elsewhere", "shall not",
+    ),
+    (
+        "indemnification", "The Customer shall not indemnify, defend or hold harmless the Supplier.",
+        "+10 a party must indemnify the other", "the customer indemnifies the supplier", "shall not",
+    ),
+    (
+        "renewal_term", "It does not renew automatically for successive years.",
+        "+5 the contract is renewed after its term", "without anybody's doing", "does not",
+    ),
+    (
+        "renewal_term", "Il n’est pas renouvelable par tacite reconduction.",
+        "+5 the contract is renewed after its term", "without anybody's doing", "n'est pas",
+    ),
+    (
+        "change_of_control", "A change of control does not entitle the Supplier to terminate this Agreement.",
+        "+20 a change of control has consequences", "the contract can be ended because of it", "does not",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("clause_type", "quote", "counted", "denied", "word"), DENIED)
+def test_what_a_quote_denies_is_not_counted_and_a_person_decides(
+    clause_type: str, quote: str, counted: str, denied: str, word: str
+) -> None:
+    """As a model may quote it: the local engine takes no such sentence for a clause."""
+    playbook = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
+    (found,) = scored(finding(clause_type, quote), playbook=playbook).findings
+    assert found.reasons == (counted,)
+    assert found.needs_review and found.review_reason == f"“{denied}” is not counted: the quote says “{word}”"
+
+
+@pytest.mark.parametrize(
+    ("clause_type", "quote", "reason"),
+    [
+        (
+            "termination_for_convenience",
+            "The Supplier may terminate without cause, and the Customer may not terminate before the end.",
+            "+30 the supplier may leave without cause",
+        ),
+        (
+            "termination_for_convenience",
+            "If the Customer does not pay, the Supplier may terminate immediately.",
+            "+30 the supplier may leave without cause",
+        ),
+        ("renewal_term", "If neither party objects, it renews automatically.", "+15 without anybody's doing"),
+        (
+            "renewal_term",
+            "It renews automatically unless a party says that it does not wish so.",
+            "+15 without anybody's doing",
+        ),
+        (
+            "cap_on_liability",
+            "In no event shall the Supplier be liable for more than the fees of three months.",
+            "+30 the cap is at most three months of fees",
+        ),
+        ("non_compete", "The Customer shall not compete with the Supplier.", "+25 the customer is restricted"),
+        ("anti_assignment", "The Customer may not assign it.", "+15 the restriction binds the customer"),
+        (
+            "indemnification",
+            "Nothing prevents it: the Customer shall, without limit, indemnify the Supplier.",
+            "+25 the customer indemnifies the supplier",
+        ),
+        (
+            "change_of_control",
+            "It shall not undergo a change of control without the consent of the Customer.",
+            "+10 it needs consent",
+        ),
+        (
+            "liquidated_damages",
+            "Le Client devra une pénalité, sans qu'aucune mise en demeure ne soit requise.",
+            "+30 the customer pays it",
+        ),
+    ],
+)
+def test_a_negation_of_something_else_denies_nothing(clause_type: str, quote: str, reason: str) -> None:
+    playbook = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
+    (found,) = scored(finding(clause_type, quote), playbook=playbook).findings
+    assert reason in found.reasons and f"“{reason.partition(' ')[2]}”" not in found.review_reason
+
+
+@pytest.mark.parametrize(
+    ("quote", "points"),
+    [
+        ("This Agreement is governed by the laws of Ireland.", 0),
+        ("2.1 It is governed by the laws of Ireland. 2.2 It is governed by the laws of the State of New York.", 25),
+        ("It is governed by the laws of Ireland. The conflict of laws rules shall not apply.", 0),
+        ("It shall not be governed by the laws of England but by the laws of France.", 0),
+        ("It shall be governed by the laws of New York and not by the laws of Ireland.", 25),
+        ("Le contrat n’est pas soumis au droit suisse mais au droit français.", 0),
+        ("It is governed by German law; any notice shall be in writing.", 0),
+    ],
+)
+def test_the_law_is_judged_sentence_by_sentence(quote: str, points: int) -> None:
+    playbook = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
+    assert scored(finding("governing_law", quote), playbook=playbook).findings[0].score == points

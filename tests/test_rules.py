@@ -16,8 +16,9 @@ from graph.adapters.children import Children, ChildTimeout
 from graph.adapters.clause_rules import ClauseRules, read_clauses
 from nodes.domain.documents import DocumentText, Page
 from nodes.domain.errors import AnswerInvalid
+from nodes.domain.folding import simplify
 from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.rules import find, load_rules, rules_sha256
+from nodes.domain.rules import denies, find, load_rules, rules_sha256
 from nodes.domain.sentences import sentences
 from nodes.ports import Question
 
@@ -186,6 +187,89 @@ def test_a_flood_of_the_same_clause_is_bounded() -> None:
 )
 def test_what_only_sounds_like_a_clause_is_none(sentence: str) -> None:
     assert find(document(sentence), TYPES) == []
+
+
+OPPOSITES = [
+    ("en", "termination_for_convenience", "The Supplier may not terminate this Agreement for convenience."),
+    ("en", "termination_for_convenience", "Neither party may terminate this Agreement without cause."),
+    ("en", "indemnification", "The Customer shall not indemnify, defend or hold harmless the Supplier."),
+    ("en", "indemnification", "Nothing in this Agreement requires the Customer to indemnify the Supplier."),
+    ("en", "insurance", "The Customer is not required to take out any insurance."),
+    ("en", "insurance", "The Supplier shall not be required to carry any insurance."),
+    ("en", "liquidated_damages", "No liquidated damages are payable by the Customer."),
+    ("en", "liquidated_damages", "The Customer shall not pay any penalty for late payment."),
+    ("en", "exclusivity", "The Customer shall not be obliged to purchase exclusively from the Supplier."),
+    ("en", "renewal_term", "It does not renew automatically and shall not be extended without a written agreement."),
+    ("en", "renewal_term", "This Agreement shall not renew automatically for successive terms of one year."),
+    ("en", "audit_rights", "The Supplier may not audit the Customer's books and records."),
+    ("en", "change_of_control", "A change of control of the Customer does not entitle the Supplier to terminate it."),
+    ("en", "non_compete", "Nothing in this Agreement prevents the Customer from competing with the Supplier."),
+    ("en", "cap_on_liability", "The Supplier's liability under this Agreement is not limited in any way."),
+    ("en", "confidentiality", "The information exchanged under this Agreement is not confidential."),
+    ("en", "governing_law", "This Agreement shall not be governed by the laws of England."),
+    ("en", "anti_assignment", "Nothing in this Agreement restricts the assignment of this Agreement by the Customer."),
+    ("en", "personal_data", "The Supplier does not process any personal data."),
+    ("fr", "termination_for_convenience", "Le Prestataire ne peut résilier le contrat sans motif."),
+    ("fr", "termination_for_convenience", "Aucune des parties ne peut résilier le contrat à sa convenance."),
+    ("fr", "renewal_term", "Il n'est pas renouvelable par tacite reconduction."),
+    ("fr", "renewal_term", "Le contrat n’est pas reconduit tacitement pour une nouvelle durée d'un an."),
+    ("fr", "exclusivity", "Le Client n'est tenu à aucune exclusivité envers le Prestataire."),
+    ("fr", "insurance", "Le Prestataire n'est pas tenu de souscrire une assurance de responsabilité civile."),
+    ("fr", "liquidated_damages", "Aucune pénalité n'est due par le Client."),
+    ("fr", "liquidated_damages", "Le Client ne verse aucune pénalité au Prestataire."),
+    ("fr", "cap_on_liability", "La responsabilité du Prestataire n'est pas limitée."),
+    ("fr", "audit_rights", "Le Prestataire ne peut pas auditer le Client."),
+    ("fr", "non_compete", "Le Client n'est soumis à aucune obligation de non-concurrence."),
+    ("fr", "indemnification", "Le Client n'est pas tenu de garantir le Prestataire contre les réclamations de tiers."),
+    ("fr", "governing_law", "Le présent contrat n'est pas soumis au droit suisse."),
+    ("fr", "change_of_control", "Le changement de contrôle du Client ne permet pas au Prestataire de résilier."),
+    ("fr", "confidentiality", "Les informations échangées ne sont pas confidentielles et aucun secret n'est dû."),
+]
+
+
+@pytest.mark.parametrize(("language", "clause_type", "sentence"), OPPOSITES)
+def test_a_sentence_that_says_the_opposite_is_no_such_clause(language: str, clause_type: str, sentence: str) -> None:
+    (rule,) = (one for one in load_rules()[language].rule if one.type == clause_type)
+    assert denies(rule, simplify(sentence))
+    assert find(document(f"Some words come first. {sentence} Others come behind.", language), [clause_type]) == []
+
+
+NEGATED_AND_GENUINE = [
+    ("en", "cap_on_liability", "The Supplier's liability shall not exceed the fees of one year."),
+    ("en", "cap_on_liability", "Neither party shall be liable for indirect or consequential damages."),
+    ("en", "cap_on_liability", "The Supplier's liability shall not exceed EUR 5, but it is unlimited for fraud."),
+    ("en", "uncapped_liability", "The limitations of liability in this Section shall not apply to gross negligence."),
+    ("en", "anti_assignment", "The Customer may not assign this Agreement without consent."),
+    ("en", "non_compete", "The Supplier shall not directly or indirectly compete with the Customer."),
+    ("en", "renewal_term", "It shall renew for successive terms of one year unless a party gives notice not to renew."),
+    ("en", "termination_for_convenience", "The Supplier shall not, but the Customer may, terminate it without cause."),
+    ("en", "governing_law", "It shall not be governed by the laws of England but by the laws of France."),
+    ("en", "insurance", "It need not insure its staff, but shall maintain general liability insurance of $1,000,000."),
+    ("en", "audit_rights", "The Customer may not audit the Supplier's books and records more than once a year."),
+    ("en", "confidentiality", "It shall not disclose information of the other party, which it keeps in confidence."),
+    ("en", "liquidated_damages", "No liquidated damages are payable for an interruption of less than an hour."),
+    ("fr", "liquidated_damages", "Aucune pénalité n'est due pour la priorité P4."),
+    ("fr", "cap_on_liability", "La responsabilité du Prestataire ne saurait excéder le montant annuel du contrat."),
+    ("fr", "anti_assignment", "Aucune partie ne peut céder le contrat sans l'accord préalable et écrit de l'autre."),
+    ("fr", "termination_for_convenience", "Il ne peut résilier à tout moment que moyennant un préavis de 3 mois."),
+    ("fr", "governing_law", "Il n'est pas soumis au droit suisse mais au droit français."),
+    ("fr", "renewal_term", "Sauf dénonciation il n'est pas mis fin au contrat, reconduit pour une durée d'un an."),
+    ("fr", "insurance", "Le Prestataire, qui n'est pas assuré de plein droit, justifie d'une police d'assurance."),
+]
+
+
+@pytest.mark.parametrize(("language", "clause_type", "sentence"), NEGATED_AND_GENUINE)
+def test_a_clause_whose_negation_is_its_core_or_names_an_exception_stays(
+    language: str, clause_type: str, sentence: str
+) -> None:
+    found = find(document(f"Some words come first. {sentence} Others come behind.", language), [clause_type])
+    assert [candidate.quote for candidate in found] == [sentence]
+
+
+def test_of_a_sentence_and_its_opposite_only_the_one_that_grants_is_quoted() -> None:
+    grants = "The Customer may terminate this Agreement without cause."
+    text = f"{grants} The Supplier may not terminate this Agreement without cause. Nothing else is agreed."
+    assert [one.quote for one in find(document(text), ["termination_for_convenience"])] == [grants]
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -98,6 +98,8 @@ class Finding:
     """{by, unit, page, action, certain}: an amendment that takes its place, or, not certain, that may do so."""
     disputed: str = ""
     """Which engine saw it and which did not; "" where they agree or only one looked."""
+    contradicts: str = ""
+    """Which other clause of its document says otherwise, and what each says; "" for none."""
     unit: str = "page"
     """What `page` counts: "page", or "section" for formats without pages."""
 

@@ -11,7 +11,7 @@ from nodes.domain.classifier import LANGUAGE, Array, Model, load_model, sure
 from nodes.domain.clauses import Candidate
 from nodes.domain.documents import PAGE_BREAK, DocumentText
 from nodes.domain.folding import simplify
-from nodes.domain.rules import SHORTEST, find
+from nodes.domain.rules import SHORTEST, denies, find, load_rules
 from nodes.domain.sentences import Sentence, sentences
 
 SOURCE = "local:model@3"
@@ -77,7 +77,7 @@ def classified(model: Model, text: DocumentText, types: Sequence[str]) -> tuple[
     for index, name in enumerate(map(str, model.types)):
         if name not in types or not split:
             continue
-        chance = chances[:, index]
+        chance = affirming(text, split, chances[:, index], name)
         if chance.max() >= model.present[index]:
             found += quotes(text, split, chance, name, min(float(model.seed[index]), float(chance.max())))
     return found, _passages(text, split, chances, list(map(str, model.types)), types)
@@ -114,6 +114,16 @@ def stated(chances: Array, plain: Sequence[str]) -> Array:
     """The same, and nothing for titles and lines of a table of contents."""
     states = np.array([len(sentence) >= SHORTEST and "....." not in sentence for sentence in plain], dtype=bool)
     return np.asarray(chances * states[:, None] if len(plain) else chances, dtype=np.float32)
+
+
+def affirming(text: DocumentText, split: Sequence[Sentence], chance: Array, clause_type: str) -> Array:
+    """The chances of a type, and nothing for sentences that say the opposite: to the model they look alike."""
+    rule = next((rule for rule in load_rules()[LANGUAGE].rule if rule.type == clause_type), None)
+    kept = chance.copy()
+    for place in map(int, np.flatnonzero(chance >= JOINS)):
+        if rule and denies(rule, simplify(text.text[split[place].start : split[place].end])):
+            kept[place] = 0
+    return kept
 
 
 def quotes(

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
-
-import regex
 
 from nodes.domain.absence import can_lack, counts, is_open, refuted, supplier_key, types_in, verdict_on
+from nodes.domain.clause_titles import shipped_title
 from nodes.domain.clauses import RISKS, Finding, Risk
+from nodes.domain.contradictions import contradicted
 from nodes.domain.documents import UNTICKED
-from nodes.domain.errors import PlaybookError
 from nodes.domain.families import ACROSS
 from nodes.domain.hostile import clause_of
 from nodes.domain.looked_for import LookedFor
+from nodes.domain.note import title_in
 from nodes.domain.overrides import is_void
 from nodes.domain.overrides import said as override_said
 from nodes.domain.playbook import Clause, Playbook, Thresholds
 from nodes.domain.run import DocumentResult
+from nodes.domain.supplier_names import fullest
+from nodes.domain.weighing import points_of, reason_of
 
-SEARCH_SECONDS = 5.0
-"""One pattern on one quote takes a thousandth of it; one that takes longer would hold up the whole run."""
 OTHERS_DIVISOR = 4
 """Beside the gravest item, all others together count for one part in so many."""
 _LAST = 1 << 40
@@ -75,7 +73,9 @@ def score(
     """
     sought = looked_for or LookedFor(playbook)
     order = {result.document: result.ordinal for result in documents}
-    rated = sorted((_rated(finding, playbook) for finding in findings), key=lambda finding: _place(finding, order))
+    against = contradicted(findings)
+    told = (one.with_(contradicts=against.get(one.finding_id, "")) for one in findings)
+    rated = sorted((_rated(finding, playbook) for finding in told), key=lambda finding: _place(finding, order))
     by_document: dict[str, list[Finding]] = defaultdict(list)
     for finding in rated:
         by_document[finding.document].append(finding)
@@ -128,44 +128,12 @@ def weighed(finding: Finding, playbook: Playbook) -> tuple[int, tuple[str, ...]]
     if finding.about:
         lacked = playbook.clause(finding.about)
         points = lacked.points_if_missing if lacked else 0
-        why = (_reason(points, lacked.missing_reason or "missing"),) if lacked and points else ()
+        why = (reason_of(points, lacked.missing_reason or "missing"),) if lacked and points else ()
         return _bounded(points), (*why, *finding.reasons)
     clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
-    points, reasons = _points(finding.quote, clause) if clause else (0, ())
-    return _bounded(points), (*reasons, *(finding.reasons if finding.clause_type in ACROSS else ()))
-
-
-def _points(quote: str, clause: Clause) -> tuple[int, tuple[str, ...]]:
-    """Points of a clause with this quote, and their chain of reasons; zero points give no reason."""
-    points, reasons = clause.points, []
-    if clause.points:
-        reasons.append(_reason(clause.points, clause.reason or f"{clause.type} is present"))
-    plain = " ".join(quote.split()).replace("’", "'")
-    for modifier in clause.modifiers:
-        if _found(modifier.pattern, plain, clause.type):
-            points += modifier.points
-            reasons.append(_reason(modifier.points, modifier.reason))
-    return points, tuple(reasons)
-
-
-def _reason(points: int, text: str) -> str:
-    return f"{points:+d} {text}"
-
-
-def _found(pattern: str, quote: str, clause_type: str) -> bool:
-    try:
-        return _compiled(pattern).search(quote, timeout=SEARCH_SECONDS) is not None
-    except TimeoutError:
-        raise PlaybookError(
-            f"The pattern {pattern} of clause {clause_type} takes more than {SEARCH_SECONDS:g} s on one quote: make it "
-            "simpler and score this run by the mended playbook, with python run.py fork THREAD --playbook FILE."
-        ) from None
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> Any:
-    """By the library that can be told when to give up; its patterns are those of `re`."""
-    return regex.compile(pattern, regex.IGNORECASE)
+    points, reasons, _ = points_of(finding.quote, clause) if clause else (0, (), ())
+    more = finding.reasons if finding.clause_type in ACROSS else tuple(filter(None, (finding.contradicts,)))
+    return _bounded(points), (*reasons, *more)
 
 
 def _bounded(points: int) -> int:
@@ -201,6 +169,10 @@ def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
         reasons.append(f"the engines differ: {finding.disputed}")
     if UNTICKED in finding.quote:
         reasons.append("a box in it is not ticked")
+    if clause := playbook.clause(finding.clause_type):
+        reasons += points_of(finding.quote, clause)[2]
+    if finding.contradicts:
+        reasons.append(finding.contradicts)
     if finding.overridden:
         reasons.append(override_said(finding))
     if finding.reviewers_needed > 1:
@@ -242,13 +214,13 @@ def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> 
 
 def _said(finding: Finding, playbook: Playbook) -> str:
     clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
-    title = _title(clause) if clause else finding.clause_type
+    title = _title(clause) if clause else shipped_title(finding.clause_type)
     page = f", {finding.unit} {finding.page}" if finding.page else ""
     return f"{title}{page}: {'; '.join(finding.reasons) or 'present'}"
 
 
 def _title(clause: Clause) -> str:
-    return clause.title.get("en") or clause.type
+    return title_in(clause.title, clause.type)
 
 
 def _rating(items: Iterable[_Item], thresholds: Thresholds) -> Rating:
@@ -282,5 +254,6 @@ def _suppliers(
                 continue
             if item.clause_type not in gravest or item.score > gravest[item.clause_type].score:
                 gravest[item.clause_type] = item
-        ratings[group[0].supplier or group[0].document] = _rating(gravest.values(), playbook.thresholds)
+        name = fullest(one.supplier for one in group) or group[0].document
+        ratings[name] = _rating(gravest.values(), playbook.thresholds)
     return ratings

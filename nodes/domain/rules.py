@@ -26,6 +26,13 @@ FLOOR = 0.25
 SHORTEST = 25
 """Characters; what is shorter is a title."""
 
+_QUALIFIED = re.compile(
+    r"\b(?:if|unless|except\w*|save (?:for|as|that)|other than|but|rather|instead|until|before|prior to|during|provided"
+    r"|however|to the extent|where|when|sauf|mais|hormis|excepte|a moins|avant|pendant|durant|lorsque|si|en cas"
+    r"|dans le cas|plus d[e'])\b|\bqu(?:e\b|')"
+)
+"""With such words, conditions and exceptions, a sentence says more than the opposite of a clause."""
+
 
 def _compiles(pattern: str) -> str:
     try:
@@ -69,6 +76,9 @@ class Rule(_Part):
         default=(), description="Enough under a heading of this type or beside a strong one."
     )
     negative: tuple[Pattern, ...] = Field(default=(), description="Whatever else is there, it is not this clause.")
+    opposite: tuple[Pattern, ...] = Field(
+        default=(), description="Says that there is none; it is one if a strong sign is left without these words."
+    )
     headings: tuple[Pattern, ...] = Field(default=(), description="Headings under which a weak sign is enough.")
     continues: tuple[Pattern, ...] = Field(default=(), description="Beginnings of a sentence that goes on with it.")
     limit: int = Field(default=6, ge=1, description="At most so many candidates a document, the surest.")
@@ -76,6 +86,10 @@ class Rule(_Part):
     @cached_property
     def not_this(self) -> re.Pattern[str] | None:
         return _any(self.negative)
+
+    @cached_property
+    def denial(self) -> re.Pattern[str] | None:
+        return _any(self.opposite)
 
     @cached_property
     def title(self) -> re.Pattern[str] | None:
@@ -188,7 +202,7 @@ def _hits(rule: Rule, read: list[_Read]) -> Iterator[_Hit]:
         titled = bool(rule.title and rule.title.search(item.heading))
         sure = _best(rule.strong, item.plain, titled)
         unsure = _best(rule.weak, item.plain, titled) if not sure else 0.0
-        if not (sure or unsure) or (rule.not_this and rule.not_this.search(item.plain)):
+        if not (sure or unsure) or (rule.not_this and rule.not_this.search(item.plain)) or denies(rule, item.plain):
             continue
         if sure:
             strong[index] = sure
@@ -202,6 +216,13 @@ def _hits(rule: Rule, read: list[_Read]) -> Iterator[_Hit]:
         near = any(neighbour in strong for neighbour in (index - 1, index + 1))
         if confidence > 0 or near:
             yield _Hit(index, round(abs(confidence), 2))
+
+
+def denies(rule: Rule, plain: str) -> bool:
+    """Whether a simplified sentence says only the opposite: that there is no such clause."""
+    if rule.denial is None or not rule.denial.search(plain) or _QUALIFIED.search(plain):
+        return False
+    return not _best(rule.strong, rule.denial.sub(" ", plain), titled=False)
 
 
 def signs(rule: Rule, plain: str, titled: bool) -> tuple[float, float, float, float]:
