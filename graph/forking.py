@@ -23,6 +23,7 @@ from nodes.domain.looked_for import LookedFor, own_rules_differ
 from nodes.domain.options import apply
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import Run
+from nodes.forked import require_kind
 from state import RunInput
 
 
@@ -107,7 +108,8 @@ class Forking:
     async def _refuse(self, parent: Run, playbook: str, thread_id: str, name: str, options: Mapping[str, Any]) -> None:
         """What can be said before anything is begun."""
         apply(parent.settings, options)
-        await self.parts.outside.services.playbooks.load(playbook)
+        services = self.parts.outside.services
+        await require_kind(parent, await services.playbooks.load(playbook), services)
         if (await self.views.head(thread_id)).config["configurable"].get("checkpoint_id"):
             await self.views.refuse_busy(thread_id)
             raise KnownThread(f"Thread {name or thread_id} has begun already: python run.py resume {name or thread_id}")

@@ -12,6 +12,7 @@ from nodes.domain.carrying import carried, fork_of, unsettled
 from nodes.domain.errors import ArtifactMissing, NotForkable
 from nodes.domain.format import count
 from nodes.domain.options import apply
+from nodes.domain.playbook import Playbook
 from nodes.domain.run import WORKFLOW_VERSION, Run
 from nodes.ports import Services
 
@@ -31,6 +32,7 @@ async def forked(
             f"{count(left, 'document')} of {who} are still to be read: python run.py resume {who}, then fork it."
         )
     playbook = await services.playbooks.load(playbook_name)
+    await require_kind(parent, playbook, services)
     settings = dict(options)
     name, job = settings.pop("name", None) or "", settings.pop("job", None) or parent.job_id
     wanted = fork_of(
@@ -54,6 +56,16 @@ async def forked(
             run.run_id, carried(await services.ledger.decisions(parent.run_id), packets, playbook)
         )
     return run
+
+
+async def require_kind(parent: Run, playbook: Playbook, services: Services) -> None:
+    """What was found in contracts is nothing that a playbook for decisions knows, and the other way. NotForkable."""
+    read_by = Playbook.model_validate_json(await services.artifacts.get(parent.artifacts["playbook"]))
+    if read_by.kind != playbook.kind:
+        raise NotForkable(
+            f"{parent.name or parent.thread_id} read {read_by.kind}, and playbook {playbook.name} is for "
+            f"{playbook.kind}: fork it by a playbook for {read_by.kind}, or start a new run."
+        )
 
 
 async def _packets(parent: Run, services: Services) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from world import environment, number
 
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 from nodes.domain.clauses import Finding
-from nodes.domain.evaluation import Letters, Scores, Seen, evaluate, meets
+from nodes.domain.evaluation import Letters, Scores, Seen, evaluate, meets, together
 from nodes.domain.gold import Gold, GoldError, matches, read_gold
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -84,6 +84,42 @@ def test_a_trap_is_stepped_into_by_its_own_type_at_its_own_place_only() -> None:
     ]
 
 
+def test_a_trap_that_nothing_can_step_into_is_not_counted_and_is_named() -> None:
+    trap = [
+        Gold("Gone", "cap", "", must_not_find=True, where="gold.jsonl, line 1"),
+        Gold("One", "cap", "Words of another contract.", must_not_find=True),
+        Gold("One", "pets", "", must_not_find=True),
+        Gold("Blank", "cap", "", must_not_find=True),
+        Gold("One", "cap", LAW, must_not_find=True),
+    ]
+    known = frozenset({"cap"})
+    seen = [Seen("a/One.pdf", TEXT, [finding("cap", *at(CAP))], known), Seen("Blank.pdf", "", (), known)]
+    found = evaluate(trap, seen)
+    assert (found.traps, list(found.fallen), found.matched, found.unread) == (1, [], 1, ["Blank", "Gone"])
+    assert [(one.document, one.why) for one in found.untested] == [
+        ("Gone", "no document of this name was there"),
+        ("One", "its words are not in a/One.pdf"),
+        ("One", "pets was not looked for in a/One.pdf"),
+        ("Blank", "no text of its document could be read"),
+    ]
+    assert str(found.untested[0]) == "gold.jsonl, line 1 (no document of this name was there)"
+
+
+def test_a_document_of_which_the_set_says_nothing_is_counted_and_said_to_be() -> None:
+    gold, silent = [Gold("One", "cap", CAP)], Seen("Two.pdf", TEXT, [finding("cap", *at(CAP))])
+    found = evaluate(gold, [Seen("a/One.pdf", TEXT, [finding("cap", *at(CAP))]), silent])
+    assert (found.silent, found.documents, found.types["cap"].rates()["doc_precision"]) == (1, 2, 0.5)
+    assert found.to_json()["documents_not_in_gold"] == 1
+
+
+def test_scores_of_two_sets_add_up_and_neither_judges_the_documents_of_the_other() -> None:
+    one, other = [Gold("One", "cap", CAP, 1)], [Gold("One", "law", LAW, 1), Gold("One", "law", CAP, must_not_find=True)]
+    both = [finding("cap", *at(CAP)), finding("law", *at(LAW))]
+    whole = together([evaluate(set_, [Seen("a/One.pdf", TEXT, both)]) for set_ in (one, other)])
+    assert list(whole.types) == ["cap", "law"] and whole.mean()["doc_f1"] == whole.mean()["span_precision"] == 1.0
+    assert (whole.documents, whole.traps, whole.matched, list(whole.fallen)) == (2, 1, 2, [])
+
+
 def test_a_missing_clause_that_was_noted_is_not_a_clause_that_was_found() -> None:
     absent = finding("cap", 0, 5, None, "absent").with_(spans=())
     assert scored([Gold("One", "cap", CAP)], absent).types["cap"].rates()["doc_recall"] == 0.0
@@ -118,8 +154,8 @@ def test_the_traps_of_the_samples_are_not_stepped_into(
     arguments = ["eval", SAMPLES / "traps-gold.jsonl", "--min-f1", "0.6"]
     ended = run_here([*arguments, "--json"], environment(database, home), capsys)
     (side,) = json.loads(ended.stdout)["sides"]
-    assert side["traps"] == {"set": 20, "fallen": []} and ended.returncode == 0, ended.stderr
-    assert (side["documents"], side["took"]["calls"], side["unread"]) == (4, 0, [])
+    assert side["traps"] == {"set": 37, "fallen": []} and ended.returncode == 0, ended.stderr
+    assert (side["documents"], side["took"]["calls"], side["unread"]) == (6, 0, [])
 
 
 def test_two_engines_stand_side_by_side_and_each_is_asked_anew(
@@ -135,12 +171,15 @@ def test_two_engines_stand_side_by_side_and_each_is_asked_anew(
         arguments = ["eval", gold, "--source", folder, "--against", "openai:scripted-1"]
         first = run_here([*arguments, "--json"], env, capsys)
         asked = len(endpoint.calls("received"))
+        assert {call["model"] for call in endpoint.calls("received")} == {"scripted-1"}
         second = run_here(arguments, env, capsys)
         assert len(endpoint.calls("received")) == 2 * asked > 0
     local, openai = json.loads(first.stdout)["sides"]
     assert (local["side"], openai["side"]) == ("local", "openai scripted-1")
     assert local["types"]["governing_law"]["doc_f1"] == openai["types"]["governing_law"]["doc_f1"] == 1.0
     assert openai["took"]["calls"] == asked and openai["took"]["valid_answers"] == 1.0
+    assert (openai["took"]["basis"], openai["took"]["calls_unpriced"]) == ("unknown", asked)
+    assert f"at least $0.00 ({asked} calls unpriced)" in second.stdout
     assert "local | openai scripted-1" in second.stdout and "1.000 | 1.000" in second.stdout
     assert number(database, "SELECT count(*) AS n FROM reprise.calls WHERE state = 'reused' AND tool = 'model'") == 0
 
@@ -152,5 +191,80 @@ def test_what_is_wrong_with_the_golden_set_or_its_folder_is_one_sentence(
     gold = tmp_path / "gold.jsonl"
     assert "cannot be read" in refused(run_here(["eval", gold], env, capsys), 2)
     gold.write_text('{"document": "a", "clause_type": "cap_on_liability", "text": "x y"}')
-    assert "--source" in refused(run_here(["eval", gold], env, capsys), 2)
-    assert "openai:MODEL" in refused(run_here(["eval", gold, "--source", tmp_path, "--against", "x"], env, capsys), 2)
+    said = refused(run_here(["eval", gold], env, capsys), 2)
+    assert "there is no folder gold/ or pdf/" in said and "--source" in said
+    here = ["eval", gold, "--source", risky(tmp_path / "room", 1)]
+    assert "openai:MODEL" in refused(run_here([*here, "--against", "x"], env, capsys), 2)
+    assert "--types: foo is no clause type" in refused(run_here([*here, "--types", "foo"], env, capsys), 2)
+    assert "extract alone" in refused(run_here([*here, "--model", "summarize=x"], env, capsys), 2)
+    gold.write_text('{"document": "gold", "clause_type": "cap_on_libility", "must_not_find": true}')
+    said = refused(run_here(here, env, capsys), 2)
+    assert "cap_on_libility (gold.jsonl, line 1)" in said
+    assert number(database, "SELECT count(*) AS n FROM reprise.runs") == 0
+
+
+def test_both_sides_are_looked_at_before_the_first_one_reads(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"document": "contract_000", "clause_type": "governing_law", "text": "laws of France"}))
+    arguments = ["eval", gold, "--source", risky(tmp_path / "room", 1), "--against", "openai:x"]
+    assert "needs a key" in refused(run_here(arguments, environment(database, home), capsys), 1)
+    assert number(database, "SELECT count(*) AS n FROM reprise.runs") == 0
+
+
+def test_what_the_first_side_took_is_shown_where_the_second_one_fails(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"document": "contract_000", "clause_type": "governing_law", "text": "laws of France"}))
+    arguments = ["eval", gold, "--source", risky(tmp_path / "room", 1), "--against", "openai:m", "--json"]
+    with ScriptedEndpoint(key="another") as endpoint:
+        env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="key")
+        ended = run_here(arguments, env, capsys)
+    (side,) = json.loads(ended.stdout)["sides"]
+    assert (side["side"], side["types"]["governing_law"]["doc_f1"]) == ("local", 1.0)
+    assert ended.returncode == 1 and "error: " in ended.stderr
+
+
+def test_a_trap_that_was_not_tested_fails_the_command_in_one_sentence(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [
+        {"document": "contract_000", "clause_type": "insurance", "must_not_find": True},
+        {"document": "Renamed", "clause_type": "insurance", "must_not_find": True},
+        {"document": "contract_000", "clause_type": "insurance", "text": "not in there", "must_not_find": True},
+    ]
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("\n".join(map(json.dumps, lines)))
+    arguments = ["eval", gold, "--source", risky(tmp_path / "room", 1)]
+    ended = run_here(arguments, environment(database, home), capsys)
+    assert ended.returncode == 1 and "0 of 1 trap stepped into" in ended.stdout
+    (said,) = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
+    assert "2 traps could not be tested: gold.jsonl, line 2 (no document of this name was there); " in said
+    assert "gold.jsonl, line 3 (its words are not in contract_000.txt)" in said
+
+
+def test_golden_sets_of_two_folders_are_each_compared_with_their_own(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    risky(tmp_path / "one", 2)
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "contract_000.txt").write_text(
+        'This Agreement is made between Firm 9 Ltd (the "Supplier") and Meridian Foods SA (the "Customer").\n\n'
+        "1. Governing Law. This Agreement is governed by the laws of Ireland."
+    )
+    law = "This Agreement is governed by the laws of"
+    trap = {"must_not_find": True, "clause_type": "uncapped_liability"}
+    one = [{"document": f"contract_00{n}", "clause_type": "governing_law", "text": f"{law} France"} for n in range(2)]
+    two = [{"document": "contract_000", "clause_type": "governing_law", "text": f"{law} Ireland"}]
+    for name, lines in (("one", one), ("two", [*two, {"document": "contract_000.txt", **trap}])):
+        (tmp_path / f"{name}-gold.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    arguments = ["eval", tmp_path / "one-gold.jsonl", tmp_path / "two-gold.jsonl", "--json"]
+    ended = run_here(arguments, environment(database, home), capsys)
+    said = json.loads(ended.stdout)
+    (side,) = said["sides"]
+    assert (said["gold"], said["source"].split("\n")) == (4, [str(tmp_path / "one"), str(tmp_path / "two")])
+    assert (side["documents"], side["unread"], side["gold_not_in_text"]) == (3, [], 0)
+    assert side["types"]["governing_law"]["documents_with"] == 3 and side["types"]["governing_law"]["doc_f1"] == 1.0
+    assert side["traps"] == {"set": 1, "fallen": []} and ended.returncode == 0, ended.stderr

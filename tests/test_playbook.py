@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 from cli_room import run_here
+from langgraph.checkpoint.memory import InMemorySaver
+from rooms import risky
 from test_risk import finding, result
 from world import ROOT
 
-from graph import Reprise
+from graph import Reprise, build_graph, memory_services
 from graph.adapters.file_playbooks import FilePlaybooks, shipped
 from graph.adapters.slow_patterns import slow_ones
-from nodes.domain.errors import PlaybookError
+from nodes.domain.errors import NotForkable, PlaybookError, UnknownThread
 from nodes.domain.playbook import Playbook
 from nodes.domain.playbook_check import warnings_about
 from nodes.domain.playbook_reading import MOST_BYTES, json_schema, parse_playbook, read_playbook
@@ -129,7 +131,100 @@ def test_every_problem_is_named_at_once_with_its_line_and_key() -> None:
 
 def test_the_same_in_yaml() -> None:
     text = YAML.replace("points: 50", "points: many").replace("version: 1", "version: 0").replace("Law}", "Law, de: x}")
-    assert read(text, "mine.yml") == [(2, "version"), (8, "clauses[0].points"), (10, "clauses[1].title.de.[key]")]
+    assert read(text, "mine.yml") == [(2, "version"), (8, "clauses[0].points"), (10, "clauses[1].title.de")]
+
+
+STRANGE = """\
+name: strange
+version: "1"
+title: " "
+clauses:
+  - type: pets
+    title: {en: Pets}
+    question: ""
+    points: 010
+    required: "yes"
+    modifiers:
+      - {pattern: "", points: true, reason: ""}
+      - {pattern: (a+)+b, points: 1_000, reason: slow}
+  - type: pets
+    title: {}
+    question: "?"
+    points: 1
+    points: 2
+across:
+  - {type: missing_annex, title: Annex, question: "?"}
+title: [Twice]
+on: 1
+rules:
+  - {language: en, type: cats, keywords: [""]}
+"""
+STRANGE_PLACES = [
+    (2, "version"),
+    (7, "clauses[0].question"),
+    (8, "clauses[0].points"),
+    (9, "clauses[0].required"),
+    (11, "clauses[0].modifiers[0].pattern"),
+    (11, "clauses[0].modifiers[0].points"),
+    (11, "clauses[0].modifiers[0].reason"),
+    (12, "clauses[0].modifiers[1].points"),
+    (12, "clauses[0].modifiers[1].points"),
+    (13, "clauses[1].type"),
+    (14, "clauses[1].title"),
+    (17, "clauses[1].points"),
+    (19, "across[0].title"),
+    (20, "title"),
+    (20, "title"),
+    (21, "on"),
+    (23, "rules[0].keywords[0]"),
+    (23, "rules[0].type"),
+]
+
+
+def test_values_have_their_type_and_nothing_is_empty_or_there_twice_and_all_of_it_is_said_at_once() -> None:
+    assert sorted(read(STRANGE, "strange.yaml")) == STRANGE_PLACES
+
+
+def test_the_words_are_those_of_the_file_and_not_of_a_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "strange.yaml"
+    file.write_text(STRANGE)
+    code, _, lines = checked(file, capsys)
+    said = [line.removeprefix(f"error: {file}: ") for line in lines]
+    assert (code, len(said)) == (2, len(STRANGE_PLACES) + 1), "the pattern that explodes is named with the others"
+    assert sum("takes more than 2 s" in line for line in said) == 1
+    assert "line 2, version: it must be a whole number, not '1': write digits alone, without quotation marks." in said
+    assert "line 13, clauses[1].type: the clause type pets is named twice, first on line 5: keep one." in said
+    assert "line 17, clauses[1].points: the key points stands here twice, first on line 16: keep one." in said
+    assert not any(word in line for line in said for word in ("input", "instance", "[key]", "valid", "True"))
+
+
+@pytest.mark.parametrize("number", ["010", "0x10", "0o10", "1_0", "1:30", "0b11", "+010"])
+def test_a_number_that_yaml_reads_in_its_own_way_is_refused(number: str) -> None:
+    assert read(YAML.replace("points: 50", f"points: {number}"), "mine.yaml") == [(8, "clauses[0].points")]
+
+
+@pytest.mark.parametrize("number", ["10", "-10", "0", "10.0", "+5"])
+def test_a_plain_number_is_taken(number: str) -> None:
+    found = parse_playbook(YAML.replace("points: 50", f"points: {number}"), "mine.yaml")
+    assert found.clauses[0].points == float(number)
+
+
+def test_a_key_that_stands_twice_in_toml_hides_nothing_else() -> None:
+    text = TOML.replace("points = 50", 'points = 50\nrequired = "no"\npoints = 60').replace('"Law"', '"Law", en = "L"')
+    assert read(text + "points = 1\n") == [
+        (10, "clauses[0].required"),
+        (11, "clauses[0].points"),
+        (15, "clauses[1].title.en"),
+        (29, "rules[1].points"),
+    ]
+
+
+def test_what_a_run_has_frozen_is_taken_as_an_older_program_let_it_pass() -> None:
+    plain = parse_playbook(TOML, "mine.toml").model_dump(mode="json")
+    plain["clauses"][0] |= {"question": "", "points": "50", "required": "no"}
+    assert Playbook.model_validate_json(json.dumps(plain)).clauses[0].points == 50
 
 
 def test_check_prints_them_all_and_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,8 +233,8 @@ def test_check_prints_them_all_and_exits_2(tmp_path: Path, capsys: pytest.Captur
     code, out, lines = checked(file, capsys)
     assert (code, out, len(lines)) == (2, "", 6)
     assert lines[2] == (
-        f"error: {file}: line 13, clauses[0].points: input should be a valid integer, unable to parse string as an "
-        "integer, not 'many': write such a value."
+        f"error: {file}: line 13, clauses[0].points: it must be a whole number, not 'many': write digits alone, "
+        "without quotation marks."
     )
     assert all(line.startswith(f"error: {file}: line ") and line.endswith(".") for line in lines)
     ended = run_here(["playbook", "check", file, "--json"], {}, capsys)
@@ -175,6 +270,8 @@ def test_a_start_with_a_wrong_playbook_names_the_file_and_the_first_problems(tmp
         (b"a: [1", "a.yaml", "not YAML"),
         (b"a: &x [1]\nb: *x", "a.yaml", "alias"),
         (b"a: 1\na: 2", "a.yaml", "twice"),
+        (b"a = 1\na = 2", "a.toml", "twice"),
+        (b"[a]\n[a]", "a.toml", "not TOML"),
         (b"name: !!python/object/apply:os.system [ls]", "a.yaml", "not YAML"),
         (b"a: " + b"[" * 5_000 + b"]" * 5_000, "a.yaml", "nest"),
         (b"a = " + b"[" * 5_000 + b"]" * 5_000, "a.toml", "nested too deep"),
@@ -281,7 +378,7 @@ def test_check_names_a_pattern_that_explodes(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_run_is_not_held_up_by_a_pattern_that_explodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodes.domain.risk.SEARCH_SECONDS", 0.2)
+    monkeypatch.setattr("nodes.domain.weighing.SEARCH_SECONDS", 0.2)
     text = TOML.replace(
         "points = 50", "points = 50\nmodifiers = [{ pattern = '(\\w+\\s?)+[$%]', points = 1, reason = 'x' }]"
     )
@@ -316,6 +413,24 @@ async def test_a_user_adds_a_clause_type_without_code(reprise: Reprise, tmp_path
         ("lease.txt", "high", "local:leases@1"),
     ]
     assert all(one.alignment == "exact" for one in pets)
+
+
+async def test_a_run_over_contracts_is_not_scored_by_a_playbook_for_decisions(reprise: Reprise, tmp_path: Path) -> None:
+    await reprise.start(risky(tmp_path / "room", 1), thread="contracts", review="never")
+    with pytest.raises(NotForkable, match="contracts read contracts, and playbook case-law is for decisions: fork it"):
+        await reprise.fork("contracts", playbook="case-law", name="second")
+    with pytest.raises(UnknownThread):
+        await reprise.status("second")
+
+
+async def test_plain_langgraph_refuses_it_too(tmp_path: Path) -> None:
+    async with memory_services() as services:
+        graph = build_graph(services).compile(checkpointer=InMemorySaver())
+        given: Any = {"source": str(risky(tmp_path / "room", 1)), "options": {"review": "never"}}
+        first = await graph.ainvoke(given, {"configurable": {"thread_id": "1"}})
+        given = {"playbook": "case-law", "options": {"fork": first["run_id"]}}
+        with pytest.raises(NotForkable, match="playbook case-law is for decisions"):
+            await graph.ainvoke(given, {"configurable": {"thread_id": "2"}})
 
 
 def test_the_example_of_the_documentation_is_right() -> None:

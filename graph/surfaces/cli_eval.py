@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graph.surfaces import arguments as given
 from graph.surfaces.output import emit, say
 from graph.surfaces.session import with_reprise
+from nodes.domain.errors import RepriseError
+from nodes.domain.format import count, one_line
 from nodes.domain.gold import slug
 
 if TYPE_CHECKING:
@@ -22,7 +24,8 @@ GoldFiles = Annotated[
     typer.Argument(metavar="GOLD", help="JSON lines: document, clause_type, text, page, or must_not_find. Repeatable."),
 ]
 From = Annotated[
-    Path | None, typer.Option("--source", metavar="FOLDER", help="The documents. Left out: the folder beside GOLD.")
+    Path | None,
+    typer.Option("--source", metavar="FOLDER", help="The documents. Left out: NAME beside NAME-gold.jsonl, or pdf."),
 ]
 Against = Annotated[
     str | None,
@@ -31,6 +34,8 @@ Against = Annotated[
 Types = Annotated[
     str, typer.Option("--types", metavar="TYPE,TYPE", help="Only these clause types. Left out: those that GOLD names.")
 ]
+NAMED = 5
+"""Traps that the one sentence of an error names; the table names all."""
 Least = Annotated[
     float | None,
     typer.Option("--min-f1", metavar="SHARE", min=0, max=1, help="Exit 1 when the mean document F1 is lower."),
@@ -52,53 +57,61 @@ def evaluate(
     as_json: given.Json = False,
 ) -> int:
     """Measure an engine against a golden set: clauses, quotes, pages, traps, cost, time; no stored answer is used."""
-    from graph.evaluating import Side, gold_of, measure, side_of, source_of
+    from graph.evaluating import Side, checked, measure, sets_of, side_of
 
-    lines = [line for path in gold for line in gold_of(path)]
-    folder = source or source_of(gold[0])
+    sets = sets_of(gold, source)
+    folders = [str(each.source) for each in sets]
     sides: list[Side] = [Side(engine, given.models(model) or {}, playbook)]
     if against:
         sides.append(side_of(against, playbook))
     wanted = [slug(name) for name in types.split(",") if name.strip()]
     words = given.passwords(passwords)
+    budget = None if budget_usd is None else Decimal(budget_usd)
 
-    async def work(reprise: Reprise) -> int:
-        measured: list[Measured] = []
-        for side in sides:
-            say(f"{side.name} reads {folder}, without stored answers.")
-            measured.append(
-                await measure(
-                    reprise,
-                    side,
-                    lines,
-                    folder,
-                    types=wanted,
-                    budget_usd=None if budget_usd is None else Decimal(budget_usd),
-                    concurrency=concurrency,
-                    passwords=words,
-                )
-            )
+    def show(measured: list[Measured]) -> None:
         if as_json:
-            emit({"gold": len(lines), "source": str(folder), "sides": [one.to_json() for one in measured]})
-        else:
+            lines = sum(len(each.gold) for each in sets)
+            emit({"gold": lines, "source": "\n".join(folders), "sides": [one.to_json() for one in measured]})
+        elif measured:
             from graph.surfaces.terminal_eval import show_evaluation
 
             show_evaluation(measured)
+
+    async def work(reprise: Reprise) -> int:
+        for sentence in await checked(reprise, sides, sets, wanted, budget):
+            say(f"note: {sentence}")
+        measured: list[Measured] = []
+        options: dict[str, Any] = {"types": wanted, "budget_usd": budget, "passwords": words}
+        try:
+            for side in sides:
+                say(f"{side.name} reads {', '.join(folders)}, without stored answers.")
+                measured.append(await measure(reprise, side, sets, concurrency=concurrency, **options))
+        except RepriseError:
+            # What one side took to measure is not lost by the other.
+            if measured:
+                show(measured)
+            raise
+        show(measured)
         return _verdict(measured[0], min_f1)
 
     return with_reprise(work)
 
 
 def _verdict(measured: Measured, min_f1: float | None) -> int:
-    """1 when a trap was stepped into, or when it is worse than it must be; said in a sentence."""
-    problems = []
-    if fallen := len(measured.scores.fallen):
-        problems.append(f"{fallen} of {measured.scores.traps} traps were stepped into")
-    mean = measured.scores.mean()["doc_f1"] or 0.0
+    """1 when a trap was stepped into or could not be tested, or when it is worse than it must be; in a sentence."""
+    problems, scores = [], measured.scores
+    if not scores.matched:
+        problems.append("no document that the golden set names was read, so nothing was compared")
+    if fallen := len(scores.fallen):
+        problems.append(f"{fallen} of {count(scores.traps, 'trap')} {'was' if fallen == 1 else 'were'} stepped into")
+    if untested := len(scores.untested):
+        named = "; ".join(map(str, scores.untested[:NAMED])) + ("; …" if untested > NAMED else "")
+        problems.append(f"{count(untested, 'trap')} could not be tested: {one_line(named, 1000)}")
+    mean = scores.mean()["doc_f1"] or 0.0
     if min_f1 is not None and mean < min_f1:
         problems.append(f"the mean document F1 is {mean:.3f}, less than {min_f1:g}")
     if problems:
-        say(f"error: {' and '.join(problems)}: python run.py findings {measured.thread_id} shows what was found.")
+        say(f"error: {', and '.join(problems)}: python run.py findings {measured.thread_id} shows what was found.")
     return 1 if problems else 0
 
 

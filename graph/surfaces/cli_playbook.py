@@ -22,14 +22,13 @@ Named = Annotated[str, typer.Argument(metavar="NAME|FILE", help="A playbook that
 def check(playbook: Named, as_json: given.Json = False) -> int:
     """Say all that is wrong with a playbook, each with its line, its key and what to do; exit 2 if anything is."""
     from graph.adapters.file_playbooks import playbook_bytes
+    from nodes.domain.playbook_check import warnings_about
     from nodes.domain.playbook_reading import read_playbook
 
     data, file = playbook_bytes(playbook)
     reading = read_playbook(data, file)
-    problems = list(reading.problems)
-    warnings: list[Remark] = []
-    if reading.playbook is not None:
-        problems, warnings = _looked_through(reading)
+    problems = sorted([*reading.problems, *_slow(reading)], key=lambda one: one.line)
+    warnings = warnings_about(reading.playbook, reading.lines) if reading.playbook is not None else []
     if as_json:
         emit({"file": file, "ok": not problems, "problems": _plain(problems), "warnings": _plain(warnings)})
     else:
@@ -37,17 +36,16 @@ def check(playbook: Named, as_json: given.Json = False) -> int:
     return USAGE if problems else OK
 
 
-def _looked_through(reading: Reading) -> tuple[list[Remark], list[Remark]]:
-    """Problems and warnings of a playbook that has the right form."""
+def _slow(reading: Reading) -> list[Remark]:
+    """Patterns that take too long, also of a playbook that has other problems."""
     from graph.adapters.slow_patterns import ONE_SECONDS, slow_ones
     from nodes.domain.key_lines import line_of
-    from nodes.domain.playbook_check import patterns_of, warnings_about
+    from nodes.domain.playbook_check import patterns_in
     from nodes.domain.playbook_reading import Remark, key_of
 
-    assert reading.playbook is not None
-    patterns = patterns_of(reading.playbook)
+    patterns = patterns_in(reading.plain)
     slow = [patterns[place] for place in asyncio.run(slow_ones([one.text for one in patterns]))]
-    problems = [
+    return [
         Remark(
             line_of(reading.lines, one.path),
             key_of(one.path),
@@ -56,7 +54,6 @@ def _looked_through(reading: Reading) -> tuple[list[Remark], list[Remark]]:
         )
         for one in slow
     ]
-    return problems, warnings_about(reading.playbook, reading.lines)
 
 
 def _plain(remarks: list[Remark]) -> list[dict[str, Any]]:

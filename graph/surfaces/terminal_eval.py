@@ -57,7 +57,8 @@ def _types(one: Measured) -> Table:
 def _said(one: Measured) -> None:
     out, took = console(), one.took
     traps = f"{len(one.scores.fallen)} of {count(one.scores.traps, 'trap')} stepped into" if one.scores.traps else ""
-    price = f"{money(Decimal(str(took['usd'])))} ({took['basis']}), " if took["calls"] else ""
+    spent = money(Decimal(str(took["usd"])), basis=took["basis"], unpriced=took["calls_unpriced"])
+    price = f"{spent}, " if took["calls"] else ""
     calls = f"{count(took['calls'], 'call')} of models, " if took["calls"] else ""
     tokens = f"{took['tokens_in']:,} tokens in, {took['tokens_out']:,} out, " if took["calls"] else ""
     out.print(f"{calls}{tokens}{price}{duration(took['seconds'])}{'; ' + traps if traps else ''}")
@@ -71,6 +72,13 @@ def _said(one: Measured) -> None:
     for fallen in one.scores.fallen:
         place = place_in(fallen.page, fallen.unit)
         out.print(f"  trap: {fallen.clause_type} in {fallen.document}, {place}: “{one_line(fallen.quote, 160)}”")
+    for untested in one.scores.untested:
+        out.print(f"  trap not tested: {untested.clause_type} in {one_line(untested.document, 80)}, {untested}")
+    if one.scores.silent and one.scores.types:
+        out.print(
+            f"{count(one.scores.silent, 'document')} of which the golden set says nothing: what was found in them "
+            "counts as wrong."
+        )
     if one.scores.lost:
         out.print(f"{count(one.scores.lost, 'golden quote')} not in the text as it was read: each counts as missed.")
     if one.scores.unread:

@@ -6,17 +6,16 @@ at most four times the span, or 800 characters.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from nodes.domain.clauses import Finding
 from nodes.domain.gold import Gold, matches
+from nodes.domain.letters import Letters as Letters
+from nodes.domain.letters import Span
 
 LONGEST, TIMES = 800, 4
-
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +26,23 @@ class Seen:
     text: str
     """Its text; "" when it could not be read."""
     findings: Sequence[Finding]
+    looked_for: frozenset[str] | None = None
+    """Clause types that could have been found in it; None: any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """A trap that says nothing about the run, since nothing could have stepped into it."""
+
+    where: str
+    """File and line of the golden set."""
+    document: str
+    clause_type: str
+    why: str
+    """For example: no document of this name was read."""
+
+    def __str__(self) -> str:
+        return f"{self.where or self.clause_type} ({self.why})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +76,9 @@ class Counts:
     unlocated: int = 0
     """Findings whose quote is not in the document."""
 
+    def plus(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
     def rates(self) -> dict[str, Any]:
         """As shares from 0 to 1; None where nothing was counted."""
         found, wanted = self.both + self.only_found, self.both + self.only_gold
@@ -81,6 +100,7 @@ class Scores:
 
     types: Mapping[str, Counts]
     traps: int
+    """Those that were tested."""
     fallen: Sequence[Fallen]
     documents: int
     """Documents that were compared."""
@@ -88,6 +108,11 @@ class Scores:
     """Golden documents that the run has no text of."""
     lost: int = 0
     """Gold spans that are not in the text as it was read; each counts as missed."""
+    untested: Sequence[Untested] = ()
+    silent: int = 0
+    """Documents of which the golden set says nothing: what was found in them counts as wrong."""
+    matched: int = 0
+    """Golden documents that the run has a text of."""
 
     def mean(self) -> dict[str, float | None]:
         """Over the types that some golden document has."""
@@ -103,6 +128,8 @@ class Scores:
             "traps": {"set": self.traps, "fallen": [asdict(one) for one in self.fallen]},
             "unread": list(self.unread),
             "gold_not_in_text": self.lost,
+            "documents_not_in_gold": self.silent,
+            "traps_not_tested": [asdict(one) for one in self.untested],
         }
 
 
@@ -118,25 +145,60 @@ def evaluate(gold: Sequence[Gold], seen: Iterable[Seen], types: Sequence[str] = 
     """Compare what was found with what is there.
 
     `types` limits the clause types; without it those count that the golden set names outside its traps. Every document
-    of `seen` counts, also one of which the set says nothing: it says that nothing is there.
+    of `seen` counts, also one of which the set says nothing: it says that nothing is there. A trap is tested where its
+    document has a text, its type could have been found and its words stand in the text.
     """
     counted = {name: Counts() for name in types or sorted({one.clause_type for one in gold if not one.must_not_find})}
-    traps = [one for one in gold if one.must_not_find]
+    why = {place: "no document of this name was there" for place, one in enumerate(gold) if one.must_not_find}
+    tested: set[int] = set()
     fallen: list[Fallen] = []
-    documents = lost = 0
+    documents = lost = silent = 0
     read: set[str] = set()
     for one in seen:
-        mine = [line for line in gold if matches(line.document, one.document)]
+        mine = [(place, line) for place, line in enumerate(gold) if matches(line.document, one.document)]
+        traps = [(place, line) for place, line in mine if line.must_not_find]
         if not one.text:
+            why |= {place: "no text of its document could be read" for place, _ in traps}
             continue
         documents += 1
-        read |= {line.document for line in mine}
+        silent += not mine
+        read |= {line.document for _, line in mine}
         letters = Letters(one.text)
         for name, counts in counted.items():
-            lost += _count(counts, name, mine, one, letters)
-        fallen += [hit for trap in mine if trap.must_not_find for hit in _steps(trap, one, letters)]
-    unread = sorted({line.document for line in gold} - read)
-    return Scores(counted, len(traps), fallen, documents, unread, lost)
+            lost += _count(counts, name, [line for _, line in mine], one, letters)
+        for place, trap in traps:
+            if unable := _unable(trap, one, letters):
+                why[place] = unable
+            else:
+                tested.add(place)
+                fallen += _steps(trap, one, letters)
+    named = {line.document for line in gold}
+    untested = [
+        Untested(gold[place].where, gold[place].document, gold[place].clause_type, why[place])
+        for place in why
+        if place not in tested
+    ]
+    unread = sorted(named - read)
+    return Scores(counted, len(tested), fallen, documents, unread, lost, untested, silent, len(named & read))
+
+
+def together(parts: Sequence[Scores]) -> Scores:
+    """The scores of several golden sets, each over its own documents."""
+    types: dict[str, Counts] = {}
+    for part in parts:
+        for name, counts in part.types.items():
+            types[name] = types.get(name, Counts()).plus(counts)
+    return Scores(
+        dict(sorted(types.items())),
+        sum(part.traps for part in parts),
+        [one for part in parts for one in part.fallen],
+        sum(part.documents for part in parts),
+        sorted({name for part in parts for name in part.unread}),
+        sum(part.lost for part in parts),
+        [one for part in parts for one in part.untested],
+        sum(part.silent for part in parts),
+        sum(part.matched for part in parts),
+    )
 
 
 def _count(counts: Counts, name: str, mine: Sequence[Gold], one: Seen, letters: Letters) -> int:
@@ -178,6 +240,15 @@ def _count(counts: Counts, name: str, mine: Sequence[Gold], one: Seen, letters: 
     return lost
 
 
+def _unable(trap: Gold, one: Seen, letters: Letters) -> str:
+    """Why nothing in this document could step into the trap; "" where something could."""
+    if one.looked_for is not None and trap.clause_type not in one.looked_for:
+        return f"{trap.clause_type} was not looked for in {one.document}"
+    if trap.text.strip() and not letters.all(trap.text):
+        return f"its words are not in {one.document}"
+    return ""
+
+
 def _steps(trap: Gold, one: Seen, letters: Letters) -> list[Fallen]:
     """Findings of the trap's type that stand in it."""
     spans = letters.all(trap.text) if trap.text.strip() else [(0, len(one.text))]
@@ -204,34 +275,6 @@ def meets(gold: Span, found: Span) -> bool:
     shared = min(gold[1], found[1]) - max(gold[0], found[0])
     want, have = gold[1] - gold[0], found[1] - found[0]
     return shared > 0.5 * min(want, have) and have <= max(TIMES * want, LONGEST)
-
-
-class Letters:
-    """A text by its letters and digits alone, so that line breaks, hyphens and quotation marks do not matter."""
-
-    def __init__(self, text: str) -> None:
-        self._letters, self._where = _folded(text)
-
-    def all(self, quote: str) -> list[Span]:
-        """Where these words stand; [] when nowhere, or when they are too few to tell."""
-        wanted, _ = _folded(quote)
-        spans: list[Span] = []
-        at = self._letters.find(wanted) if len(wanted) >= 4 else -1
-        while at >= 0:
-            spans.append((self._where[at], self._where[at + len(wanted) - 1] + 1))
-            at = self._letters.find(wanted, at + 1)
-        return spans
-
-
-def _folded(text: str) -> tuple[str, list[int]]:
-    letters: list[str] = []
-    where: list[int] = []
-    for place, char in enumerate(text):
-        for part in unicodedata.normalize("NFKD", char).casefold():
-            if part.isalnum():
-                letters.append(part)
-                where.append(place)
-    return "".join(letters), where
 
 
 def _share(part: float, whole: float) -> float | None:

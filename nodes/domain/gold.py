@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nodes.domain.errors import UserError
@@ -31,6 +31,8 @@ class Gold:
     """A trap: no finding of the type may stand here."""
     uncertain: bool = False
     """People disagree: to find it is neither right nor wrong."""
+    where: str = field(default="", compare=False)
+    """File and line, for messages."""
 
 
 def slug(name: str) -> str:
@@ -69,7 +71,7 @@ def _gold(row: Any, where: str) -> Gold:
         raise GoldError(f"{where} lacks text: quote the clause, or say must_not_find for the whole document.")
     if page is not None and (not isinstance(page, int) or isinstance(page, bool) or page < 1):
         raise GoldError(f"{where} has the page {page!r}: pages count from 1.")
-    return Gold(str(document), slug(str(kind)), text, page, trap, bool(row.get("uncertain")))
+    return Gold(str(document), slug(str(kind)), text, page, trap, bool(row.get("uncertain")), where)
 
 
 def matches(gold: str, document: str) -> bool:

@@ -27,13 +27,29 @@ def toml_lines(text: str) -> dict[Path, int]:
     return _Toml(text).lines
 
 
+def toml_once(text: str) -> tuple[str, list[tuple[Path, int, int]]]:
+    """The text without the keys that stand twice, all else on its line; each with its line and that of the first.
+
+    A guess where the text is not TOML for another reason too.
+    """
+    walked = _Toml(text)
+    for _, start, end in reversed(walked.twice):
+        before = text[:start].rstrip()
+        start = len(before) - 1 if before.endswith(",") else start  # within an inline table
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    return text, [(path, walked.text.count("\n", 0, start) + 1, walked.lines[path]) for path, start, _ in walked.twice]
+
+
 class _Toml:
     """Walks through a TOML text and notes where each key stands; values are not looked at."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
         self.lines: dict[Path, int] = {}
+        self.twice: list[tuple[Path, int, int]] = []
+        """Keys that stand twice in one table, each with the range of the second."""
         self._counts: dict[Path, int] = {}
+        self._set: set[Path] = set()
         table: Path = ()
         while self._space() < len(text):
             if text.startswith("[", self.at):
@@ -89,6 +105,9 @@ class _Toml:
         self._space()
         self.at += 1
         self._value(path)
+        if path in self._set:
+            self.twice.append((path, start, self.at))
+        self._set.add(path)
 
     def _value(self, path: Path) -> None:
         self._space()

@@ -13,16 +13,25 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from nodes.domain.rules import Rule
 
 
-def _compiles(pattern: str) -> str:
+def _compiled(pattern: str) -> str:
     try:
         re.compile(pattern)
-        regex.compile(pattern)  # by which the quotes are searched; see nodes.domain.risk
+        regex.compile(pattern)  # by which the quotes are searched; see nodes.domain.weighing
     except (re.error, regex.error) as error:
         raise ValueError(f"not a regular expression: {error}") from error
     return pattern
 
 
-Pattern = Annotated[str, AfterValidator(_compiles)]
+def compiles(pattern: str) -> bool:
+    """Whether it is a regular expression."""
+    try:
+        _compiled(pattern)
+    except ValueError:
+        return False
+    return True
+
+
+Pattern = Annotated[str, AfterValidator(_compiled)]
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Points = Annotated[int, Field(ge=-100, le=100)]
 
@@ -37,6 +46,9 @@ class Modifier(_Part):
     pattern: Pattern = Field(description="Regular expression, searched in the quote, case ignored, white space folded.")
     points: Points = Field(description="Added to the clause's points when it matches; may be negative.")
     reason: str = Field(description="Shown in the chain of reasons.")
+    unless_negated: bool = Field(
+        default=False, description="Counts only where no negation governs its words; where one does, a person looks."
+    )
 
 
 class Clause(_Part):
@@ -168,6 +180,13 @@ def _without_news(plain: dict[str, Any]) -> None:
     """Keys that came later count only where they are used, so that a playbook keeps its hash over program versions."""
     if plain["kind"] == "contracts":
         del plain["kind"]
+    for clause in (*plain["clauses"], *plain["across"]):
+        for modifier in clause["modifiers"]:
+            if not modifier["unless_negated"]:
+                del modifier["unless_negated"]
+    for rule in plain["rules"]:
+        if not rule["opposite"]:
+            del rule["opposite"]
     review = plain["review"]
     for part, key in ((plain, "rules"), (plain, "across"), (review, "four_eyes"), (review, "reviewers")):
         if not part[key]:

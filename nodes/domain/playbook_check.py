@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nodes.domain import decisions
 from nodes.domain.clauses import RISKS
@@ -12,9 +13,10 @@ from nodes.domain.engine_files import LANGUAGES
 from nodes.domain.folding import simplify
 from nodes.domain.key_lines import Path, line_of
 from nodes.domain.looked_for import known_locally
-from nodes.domain.playbook import OwnRule, Playbook
+from nodes.domain.playbook import OwnRule, Playbook, compiles
 from nodes.domain.playbook_reading import Remark, key_of
-from nodes.domain.rules import FLOOR, Sign
+from nodes.domain.playbook_whole import SECTIONS, entries
+from nodes.domain.rules import FLOOR
 
 _LETTERS = re.compile(r"\\.|[^\W\d_]", re.UNICODE)
 
@@ -29,20 +31,21 @@ class Pattern:
     """Of a rule, searched in simplified sentences; else of a modifier, searched in quotes whatever the case."""
 
 
-def patterns_of(playbook: Playbook) -> list[Pattern]:
-    """Every regular expression of a playbook with its place."""
-    found = [
-        Pattern(("clauses", i, "modifiers", j, "pattern"), modifier.pattern, False)
-        for i, clause in enumerate(playbook.clauses)
-        for j, modifier in enumerate(clause.modifiers)
-    ]
-    for i, rule in enumerate(playbook.rules):
+def patterns_in(plain: Any) -> list[Pattern]:
+    """Every regular expression of a playbook file with its place, whatever else is wrong with it."""
+    found: list[tuple[Path, Any, bool]] = []
+    for section in SECTIONS:
+        for i, clause in entries(plain, section):
+            for j, modifier in entries(clause, "modifiers"):
+                found.append(((section, i, "modifiers", j, "pattern"), modifier.get("pattern"), False))
+    for i, rule in entries(plain, "rules"):
         for name in ("strong", "weak"):
-            signs: tuple[Sign, ...] = getattr(rule, name)
-            found += [Pattern(("rules", i, name, j, "pattern"), sign.pattern, True) for j, sign in enumerate(signs)]
-        for name in ("negative", "headings", "continues"):
-            found += [Pattern(("rules", i, name, j), text, True) for j, text in enumerate(getattr(rule, name))]
-    return found
+            found += [(("rules", i, name, j, "pattern"), sign.get("pattern"), True) for j, sign in entries(rule, name)]
+        for name in ("negative", "opposite", "headings", "continues"):
+            texts = rule.get(name)
+            listed = texts if isinstance(texts, list) else []
+            found += [(("rules", i, name, j), text, True) for j, text in enumerate(listed)]
+    return [Pattern(path, text, own) for path, text, own in found if isinstance(text, str) and compiles(text)]
 
 
 def warnings_about(playbook: Playbook, lines: Mapping[Path, int]) -> list[Remark]:
@@ -98,7 +101,7 @@ def _dead_keywords(path: Path, rule: OwnRule) -> Iterator[tuple[Path, str]]:
 
 
 def _dead_patterns(playbook: Playbook) -> Iterator[tuple[Path, str]]:
-    for one in patterns_of(playbook):
+    for one in patterns_in(playbook.model_dump(mode="json")):
         letters = "".join(found for found in _LETTERS.findall(one.text) if not found.startswith("\\"))
         if one.own and letters != simplify(letters):
             strange = next(char for char in letters if simplify(char) != char)
