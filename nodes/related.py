@@ -15,6 +15,7 @@ from nodes.domain.note_facts import KEPT
 from nodes.domain.overrides import Numbering, marked, numbering
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import DocumentResult, Run
+from nodes.domain.supplier_names import settled
 from nodes.ports import Services
 
 
@@ -23,7 +24,7 @@ class Related:
     """The documents and findings of a run once they are seen together."""
 
     documents: Sequence[DocumentResult]
-    """Each with its supplier; of a part that names none, that of its agreement."""
+    """Each with its supplier, in one spelling; of a part that names none, that of its agreement."""
     findings: list[Finding]
     """With what amendments override, and with what is named and not there."""
     parts: Collection[str]
@@ -33,11 +34,21 @@ class Related:
 async def related(
     services: Services, run: Run, playbook: Playbook, documents: Sequence[DocumentResult], findings: Sequence[Finding]
 ) -> Related:
-    """See a run's documents together; nothing but facts, and the text of agreements that have amendments, is read."""
+    """See a run's documents together; nothing but facts, and the text of agreements that have amendments, is read.
+
+    Of court decisions: which documents are attached to one, so that nothing is missed in them.
+    """
+    if playbook.kind == "decisions":
+        return Related(documents, list(findings), await _attached(services, run, documents))
     if playbook.kind != "contracts":
         return Related(documents, list(findings), ())
     known = await family_of(services, run, documents)
-    suppliers = known.adopted()
+    settled_rows = adopted(documents, known)
+    suppliers = {
+        row.document: row.supplier
+        for row, before in zip(settled_rows, documents, strict=True)
+        if row.supplier != before.supplier
+    }
     amended = {master for master, _ in known.amendments()}
     numbered = {one.document: await _numbering(services, run, one) for one in documents if one.document in amended}
     over = dict(marked(findings, known, numbered))
@@ -47,7 +58,7 @@ async def related(
         else one
         for one in (*findings, *known.findings)
     ]
-    return Related(adopted(documents, known), seen, known.parts)
+    return Related(settled_rows, seen, known.parts)
 
 
 async def family_of(
@@ -66,10 +77,27 @@ async def family_of(
     return families(members)
 
 
+async def _attached(services: Services, run: Run, documents: Sequence[DocumentResult]) -> frozenset[str]:
+    """What lies beside a court decision and belongs to it; one document's facts are in memory at a time."""
+    from nodes.domain.decision_groups import KINDS, grouped, paper  # only a run of this kind needs its rules
+
+    papers = []
+    for one in documents:
+        facts = [Fact.from_json(each) for each in await facts_of(services, run, one) if each["kind"] in KINDS]
+        papers.append(paper(one, facts))
+    return frozenset(grouped(papers).attached)
+
+
 def adopted(documents: Sequence[DocumentResult], known: Families) -> list[DocumentResult]:
-    """The documents, a part that names no supplier under that of its agreement."""
+    """The documents, each under its supplier: a part that names none under that of its agreement, and one company
+    under one spelling."""
     suppliers = known.adopted()
-    return [replace(one, supplier=suppliers[one.document]) if one.document in suppliers else one for one in documents]
+    named = [suppliers.get(one.document, one.supplier) for one in documents]
+    spelled = settled(name for name in named if name)
+    return [
+        replace(one, supplier=spelled.get(name, name)) if spelled.get(name, name) != one.supplier else one
+        for one, name in zip(documents, named, strict=True)
+    ]
 
 
 async def _numbering(services: Services, run: Run, document: DocumentResult) -> Numbering:

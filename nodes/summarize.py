@@ -23,10 +23,12 @@ from nodes.domain.format import count
 from nodes.domain.note import Note, Sentence, Standing, is_stated
 from nodes.domain.note_facts import write_contract_note
 from nodes.domain.note_markdown import to_markdown
+from nodes.domain.note_texts import note_title
 from nodes.domain.note_writer import NoteInput, with_dropped
 from nodes.domain.playbook import Playbook
 from nodes.domain.review import latest
 from nodes.domain.run import ArtifactRef, DocumentResult, Run, chain
+from nodes.domain.supplier_names import fullest, spelling
 from nodes.entry import enter, scored_findings, what_was_looked_for
 from nodes.ports import Services
 from nodes.prompts.questions import note_question
@@ -53,7 +55,7 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
     all_settled(run, documents)
     language = run.settings.language or _language(documents)
     try:
-        asks = run.engine == "openai" and run.parent_thread_id is None
+        asks = run.engine == "openai" and run.parent_thread_id is None and run.settings.model_writes_note
         written = await _written(services, run, findings, language, runtime) if asks else {}
     except LimitReached as limit:
         return {"hold": limit.kind, "headline": f"hold: {limit}"}
@@ -69,7 +71,7 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
         known = await family_of(services, run, documents, facts)
         documents = adopted(documents, known)
     of_others = known.parts if known else frozenset()
-    title = _title(run, playbook)
+    title = note_title(playbook.title, run.name, language)
     parts = NoteInput(title, findings, documents, playbook, standings, language, written, looked_for, of_others)
     note, markdown = await asyncio.to_thread(_note, parts, facts, known)
     data = json.dumps(note.to_json(), ensure_ascii=True, default=str).encode()
@@ -99,10 +101,6 @@ async def _stated(services: Services, run: Run, documents: Sequence[DocumentResu
     }
 
 
-def _title(run: Run, playbook: Playbook) -> str:
-    return f"{playbook.title}: {run.name}" if run.name else playbook.title
-
-
 def _with_decision(finding: Finding, decided: Mapping[str, Any]) -> Finding:
     """The decision that holds now: an acceptance does not go back to score."""
     one = decided.get(finding.finding_id)
@@ -127,7 +125,8 @@ async def _written(
     by_supplier: dict[str, list[Finding]] = defaultdict(list)
     for finding in sorted(findings, key=lambda finding: (-finding.score, finding.finding_id)):
         if is_stated(finding) and finding.supplier and not finding.about:
-            by_supplier[finding.supplier].append(finding)
+            by_supplier[spelling(finding.supplier)].append(finding)
+    by_supplier = {fullest(one.supplier for one in mine): mine for mine in by_supplier.values()}
     suppliers = sorted(by_supplier)
     written: dict[str, Sequence[Sentence]] = {}
 

@@ -10,8 +10,10 @@ from pathlib import PurePosixPath
 from nodes.domain.clauses import Finding, Location, finding_id
 from nodes.domain.coverage import pages_of
 from nodes.domain.looked_for import LookedFor
+from nodes.domain.note import title_in
 from nodes.domain.playbook import Clause, Playbook
 from nodes.domain.run import DocumentResult
+from nodes.domain.supplier_names import spelling
 
 MISSING = "missing_clause"
 AGREEMENT_TYPES = 3
@@ -87,9 +89,9 @@ def _named_a_part(document: str) -> bool:
 
 
 def supplier_key(result: DocumentResult) -> str:
-    """Spellings of one supplier fall together; documents of unknown suppliers do not."""
-    name = re.sub(r"[\W_]+", "", result.supplier.casefold())
-    return f"supplier {name}" if name else f"document {result.document}"
+    """Spellings of one supplier fall together, whatever its legal form; documents of unknown suppliers do not."""
+    known = any(map(str.isalnum, result.supplier))
+    return f"supplier {spelling(result.supplier)}" if known else f"document {result.document}"
 
 
 def missing_clauses(
@@ -122,9 +124,11 @@ def missing_clauses(
 
 def _missing(result: DocumentResult, clause: Clause, playbook: Playbook) -> Finding:
     read, total = pages_of(result)
-    title = clause.title.get("en") or clause.type
-    pages = result.unit if total == 1 else f"{result.unit}s"
-    span = f"the {total} {pages} that were read" if read == total else f"the {read} of {total} {pages} that were read"
+    title = title_in(clause.title, clause.type)
+    units = f"{total} {result.unit}{'' if total == 1 else 's'}"
+    of_all = "" if read == total else f"{read} of "
+    was = "was" if read == 1 else "were"
+    span = f"the {of_all}{units} that {was} read"
     return Finding(
         finding_id=finding_id(result.sha256, MISSING, Location("absent"), clause.type),
         document=result.document,

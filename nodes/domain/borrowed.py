@@ -32,6 +32,27 @@ def borrowed_from(fact: Fact, row: DocumentResult) -> Finding:
     )
 
 
+def place_of_override(finding: Finding) -> Finding:
+    """Where an amendment touches a clause, as evidence of that place alone: known by code, so it quotes nothing."""
+    over = finding.overridden or {}
+    return Finding(
+        finding_id=f"over {finding.finding_id}",
+        document=over["by"],
+        document_sha256="",
+        supplier="",
+        clause_type=finding.clause_type,
+        quote="",
+        page=int(over["page"]),
+        page_end=int(over["page"]),
+        boxes=(),
+        spans=(),
+        alignment="exact",
+        confidence=1.0,
+        source=finding.source,
+        unit=over.get("unit", "page"),
+    )
+
+
 def without(note: Note, borrowed: Collection[str], links: Mapping[str, str]) -> Note:
     """The note without the evidence that only its sentences needed, linked to a finding at the same place, if any."""
     sections = tuple(

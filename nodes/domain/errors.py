@@ -7,7 +7,7 @@ RepriseError
 │   │   └── PurgedThread     there was one, and it was erased
 │   ├── KnownThread          `start` for a thread that has begun
 │   ├── PlaybookError        a playbook that cannot be read or contradicts itself
-│   ├── NotForkable          a fork of a run whose documents are not all at their end
+│   ├── NotForkable          a fork of a run whose documents are not all at their end, or are of another kind
 │   ├── ReplyError           a review reply of the wrong shape
 │   ├── StateEdited          a checkpoint that was changed into something that cannot be
 │   ├── VersionChanged       a resume that would go on in another way than the run began
@@ -75,7 +75,7 @@ class PlaybookError(UserError):
 
 
 class NotForkable(UserError):
-    """The documents of the run to be forked are not all at their end."""
+    """The documents of the run to be forked are not all at their end, or of another kind than the playbook is for."""
 
 
 class ReplyError(UserError):

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from nodes.domain.clauses import Finding
+from nodes.domain.format import clean
 
 SentenceKind = Literal["fact", "frame", "absence"]
 SectionKind = Literal["coverage", "risk", "supplier", "index", "decision", "waiting", "rejected", "unlocated", "about"]
@@ -107,6 +108,12 @@ def words_of(clause_type: str) -> str:
     """A clause type for which the playbook has no title: "Cap on liability" of cap_on_liability."""
     words = clause_type.replace("_", " ")
     return words[:1].upper() + words[1:]
+
+
+def title_in(titles: Mapping[Any, str], clause_type: str, language: str = "en") -> str:
+    """The name of a clause type by language: in this one, else in English, else in any; words for one without."""
+    title = titles.get(language) or titles.get("en") or next(iter(titles.values()), "")
+    return clean(title).strip() or words_of(clause_type)
 
 
 def title_of(finding: Finding, titles: Mapping[str, str]) -> str:

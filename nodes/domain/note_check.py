@@ -12,9 +12,13 @@ from nodes.domain.clauses import Finding
 from nodes.domain.format import clean
 from nodes.domain.note import Dropped, Note, Sentence, is_stated, status_of
 from nodes.domain.quantities import negated, numbers_in
+from nodes.domain.supplier_names import base
 
 MAX_CLAIMS = 3
 """How many sentences in a writer's own words may stand on the same place of a document."""
+GIVEN = 400
+"""Characters of a long quote with which a sentence gives it, not claims something of it."""
+OVERUSED = "is one more claim on a quote that carries {count} already"
 
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|\"([^\"]+)\"")
 _PLACE = re.compile(
@@ -84,6 +88,8 @@ def check(sentence: Sentence, findings_by_id: Mapping[str, Finding], parties: Co
 def _uncovered(text: str, cited: Sequence[Finding], parties: Collection[str]) -> str | None:
     quotes = [_one_space(finding.quote) for finding in cited]
     names = [_one_space(name) for finding in cited for name in (finding.document, finding.supplier) if name]
+    suppliers = {base(finding.supplier) for finding in cited if finding.supplier}
+    names += [_one_space(party) for party in parties if base(party) in suppliers]
     own_words, strange = _without_evidence(text, quotes, names)
     if strange:
         return f"quotes “{strange[:60]}”, which its evidence does not say"
@@ -158,20 +164,24 @@ def _negation(text: str, own_words: str, quotes: str) -> str | None:
     return None
 
 
-def verified(note: Note, max_claims: int = MAX_CLAIMS) -> tuple[Note, tuple[Dropped, ...]]:
+def verified(
+    note: Note, max_claims: int = MAX_CLAIMS, uncounted: Collection[str] = ()
+) -> tuple[Note, tuple[Dropped, ...]]:
     """Drop every sentence that `check` objects to; what was dropped is returned and counted in the note.
 
-    Also dropped: a fact in the writer's own words on a place that carries `max_claims` such facts already.
+    Also dropped: a fact in the writer's own words on a place that carries `max_claims` such facts already. A quote
+    that is given is no claim, and evidence in `uncounted` carries any number of them.
     """
     by_id = {finding.finding_id: finding for finding in note.findings}
     parties = sorted({finding.supplier for finding in note.findings if finding.supplier})
+    counted = {one: finding for one, finding in by_id.items() if one not in uncounted}
     claims: Counter[object] = Counter()
     dropped: list[Dropped] = []
     sections = []
     for section in note.sections:
         kept = []
         for sentence in section.sentences:
-            problem = check(sentence, by_id, parties) or _overused(sentence, by_id, claims, max_claims)
+            problem = check(sentence, by_id, parties) or _overused(sentence, counted, claims, max_claims)
             if problem is None:
                 kept.append(sentence)
             else:
@@ -184,13 +194,13 @@ def _overused(sentence: Sentence, by_id: Mapping[str, Finding], claims: Counter[
     if sentence.kind != "fact":
         return None
     text = _one_space(sentence.text)
-    places = set()
-    for one in sentence.finding_ids:
-        finding = by_id[one]
-        if _one_space(finding.quote) not in text:
-            places.add((finding.document_sha256, finding.spans))
+    places = {
+        (finding.document_sha256, finding.spans)
+        for finding in (by_id[one] for one in sentence.finding_ids if one in by_id)
+        if _one_space(finding.quote)[:GIVEN] not in text
+    }
     if any(claims[place] >= max_claims for place in places):
-        return f"is one more claim on a quote that carries {max_claims} already"
+        return OVERUSED.format(count=max_claims)
     claims.update(places)
     return None
 

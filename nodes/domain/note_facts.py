@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from nodes.domain.borrowed import borrowed_from, without
+from nodes.domain.borrowed import borrowed_from, place_of_override, without
 from nodes.domain.clauses import Finding
 from nodes.domain.facts import Fact
 from nodes.domain.families import Families
@@ -20,6 +20,7 @@ from nodes.domain.note_writer import NoteInput, write_note
 from nodes.domain.overrides import is_void
 from nodes.domain.quantities import numbers_in
 from nodes.domain.run import DocumentResult
+from nodes.domain.supplier_names import names_of, spelling
 
 SHOWN = (
     "effective_date", "agreement_date", "signature_date", "initial_term", "expiration_date", "renewal_term",
@@ -34,6 +35,7 @@ SHORT = 60
 """A quote up to this length is the name of a law: it stands beside its label."""
 _QUOTE = re.compile(r"“[^”]+”|« [^»]+ »")
 _VALUE = re.compile(r"(?:[“«] ?)?\{value\}(?: ?[”»])?")
+_ARTICLE = re.compile(r"\W*(\d{1,3}(?:\.\d{1,3})*)\b")
 _BEGINS = frozenset(SHOWN[:3])
 MOST_CAPS = 3
 QUOTED = 240
@@ -62,7 +64,8 @@ def write_contract_note(given: NoteInput, facts: Mapping[str, Sequence[Fact]], k
     sections = [replace(one, sentences=tuple(map(writer.with_override, one.sentences))) for one in sections]
     evidence = (*base.findings, *writer.evidence.values())
     noted = replace(base, sections=tuple(sections), findings=evidence, dropped=(*base.dropped, *writer.dropped))
-    checked, _ = verified(noted)
+    # What code borrows as evidence is no claim of a writer on that place.
+    checked, _ = verified(noted, uncounted=writer.evidence)
     return without(checked, writer.evidence, writer.links)
 
 
@@ -83,12 +86,12 @@ class _Writer:
 
     def by_supplier(self) -> dict[str, list[DocumentResult]]:
         """Documents that are done, by the title of their supplier's section."""
-        names: dict[str, str] = {_spelling(one.name): one.name for one in self.given.standings}
+        names = names_of(one.name for one in self.given.standings)
         groups: dict[str, list[DocumentResult]] = defaultdict(list)
         for row in self.given.documents:
             if row.state == "done":
                 name = row.supplier or row.document
-                groups[one_line(names.setdefault(_spelling(name), name), 120)].append(row)
+                groups[one_line(names.setdefault(spelling(name), name), 120)].append(row)
         return groups
 
     def lines(self, documents: Sequence[DocumentResult]) -> Iterator[Sentence]:
@@ -118,8 +121,12 @@ class _Writer:
             )
 
     def chosen(self, row: DocumentResult) -> list[Fact]:
-        """Located facts in the order of SHOWN: one date of its beginning, few caps, one base unless it is fixed."""
-        stated = [fact for fact in self.facts.get(row.document, ()) if fact.page and fact.alignment != "not_found"]
+        """Located facts in the order of SHOWN: one date of its beginning, few caps, one base unless it is fixed.
+
+        What was computed is left out: the note gives the beginning and the term that the document states.
+        """
+        known = (fact for fact in self.facts.get(row.document, ()) if fact.page and fact.alignment != "not_found")
+        stated = [fact for fact in known if not fact.computed]
         found: list[Fact] = []
         for kind in SHOWN:
             mine = [fact for fact in stated if fact.kind == kind]
@@ -136,18 +143,21 @@ class _Writer:
         """The words for a fact with its page, and the marks of what they rest on; None where nothing covers them."""
         marks = (self.borrow(fact, row).finding_id,)
         over, over_marks = self.override_of(fact, row)
-        place = f"({self.page(fact)}{over})"
         words = self.words[self.label(fact)]
-        text = f"{words.format(value=self.value(fact))} {place}"
-        problem = self.problem(text, (*marks, *over_marks))
+        said, quoting = words.format(value=self.value(fact)), _VALUE.sub("{value}", words)
+        covered = self.covered(said, quoting, fact, f"({self.page(fact)}{over})", (*marks, *over_marks))
+        return (covered, (*marks, *over_marks)) if covered else None
+
+    def covered(self, said: str, quoting: str, fact: Fact, place: str, marks: tuple[str, ...]) -> str:
+        """What is said of a fact, or what it quotes, with its place; "" where nothing covers it, which is counted."""
+        problem = self.problem(f"{said} {place}", marks)
         if problem is None:
-            return text, (*marks, *over_marks)
-        quoted = self.words["quoted"].format(quote=one_line(fact.quote, QUOTED + 20))
-        text = f"{_VALUE.sub('{value}', words).format(value=quoted)} {place}"
-        if len(fact.quote) <= QUOTED and self.problem(text, (*marks, *over_marks)) is None:
-            return text, (*marks, *over_marks)
-        self.dropped.append(Dropped(words.format(value=self.value(fact)), problem))
-        return None
+            return f"{said} {place}"
+        quoted = quoting.format(value=self.words["quoted"].format(quote=one_line(fact.quote, QUOTED + 20)))
+        if len(fact.quote) <= QUOTED and self.problem(f"{quoted} {place}", marks) is None:
+            return f"{quoted} {place}"
+        self.dropped.append(Dropped(said, problem))
+        return ""
 
     def problem(self, text: str, marks: tuple[str, ...]) -> str | None:
         return check(Sentence(text, marks, "fact"), {**self.by_id, **self.evidence}, self.parties)
@@ -201,10 +211,12 @@ class _Writer:
             what = self.words["of"].format(
                 article=", ".join(fact.detail["articles"]), action=self.words[fact.detail["action"]]
             )
-            parts.append(f"{what} ({self.page(fact)})")
+            parts.append(self.covered(what, "{value}", fact, f"({self.page(fact)})", (borrowed.finding_id,)))
         key = "said" if not master else "of_master" if sure else "perhaps"
         names = {"document": one_line(row.document, 120), "master": one_line(master, 120)}
-        text = self.words[key].format(statements="; ".join(parts), **names)
+        if not any(parts):
+            return
+        text = self.words[key].format(statements="; ".join(filter(None, parts)), **names)
         # The agreement is named by code, from the list of documents; what is said of articles is the amendment's.
         yield Sentence(text, (*marks, *self.naming(master)), "fact", self.words["changes"])
 
@@ -223,29 +235,45 @@ class _Writer:
         if finding is None or not finding.overridden:
             return sentence
         said, marks = self.over(finding)
-        return replace(
-            sentence, text=f"{sentence.text.rstrip('.')}: {said}.", finding_ids=(*sentence.finding_ids, *marks)
-        )
+        text = self.words["with_override"].format(text=sentence.text.rstrip("."), said=said)
+        return replace(sentence, text=text, finding_ids=(*sentence.finding_ids, *marks))
 
     def override_of(self, fact: Fact, row: DocumentResult) -> tuple[str, tuple[str, ...]]:
-        """What to say of a fact that stands in a clause which an amendment certainly replaced."""
-        for finding in self.findings[row.document]:
-            if is_void(finding) and _holds(finding, fact):
-                said, marks = self.over(finding)
-                return f"; {said}", marks
-        return "", ()
+        """What to say of a fact that stands in a clause which an amendment replaced, or perhaps did."""
+        over = [one for one in self.findings[row.document] if one.overridden and _holds(one, fact)]
+        finding = next(filter(is_void, over), next(iter(over), None))
+        if finding is None:
+            return "", ()
+        said, marks = self.over(finding)
+        return f"; {said}", marks
 
     def over(self, finding: Finding) -> tuple[str, tuple[str, ...]]:
         over = finding.overridden or {}
         said = self.words["overridden" if over.get("certain") else "may"].format(
             by=one_line(over["by"], 120), unit=over.get("unit", "page"), page=over["page"]
         )
-        page = int(over["page"])
-        place = next((f for f in self.facts.get(over["by"], ()) if f.page == page), None)
-        member = self.known.members.get(over["by"])
-        if place is None or member is None:
-            return said, ()
-        return said, (self.borrow(place, member.row).finding_id,)
+        place = place_of_override(finding)
+        if place.finding_id not in self.evidence:
+            self.evidence[place.finding_id] = place
+            if there := self.stated_at(finding, place):
+                self.links[place.finding_id] = there.finding_id
+        return said, (place.finding_id,)
+
+    def stated_at(self, finding: Finding, place: Finding) -> Finding | None:
+        """The stated finding of the amendment in which it changes the article of `finding`; None where several may."""
+        action = (finding.overridden or {}).get("action")
+        here = [
+            fact
+            for fact in self.facts.get(place.document, ())
+            if fact.kind == "replaces" and fact.page == place.page and fact.detail["action"] == action
+        ]
+        number = _ARTICLE.match(finding.quote)
+        named = [fact for fact in here if number and number[1] in fact.detail["articles"]] or here
+        return self.holding(named[0], place.document) if len(named) == 1 else None
+
+    def holding(self, fact: Fact, document: str) -> Finding | None:
+        mine = self.findings[document]
+        return next((one for one in mine if not one.about and is_stated(one) and _holds(one, fact)), None)
 
     def borrow(self, fact: Fact, row: DocumentResult) -> Finding:
         """A fact in the form in which the check of sentences knows evidence."""
@@ -253,9 +281,8 @@ class _Writer:
         key = borrowed.finding_id
         if key not in self.evidence:
             self.evidence[key] = borrowed
-            for one in self.findings[row.document]:
-                if not one.about and is_stated(one) and _holds(one, fact):
-                    self.links.setdefault(key, one.finding_id)
+            if there := self.holding(fact, row.document):
+                self.links[key] = there.finding_id
         return self.evidence[key]
 
 
@@ -277,7 +304,3 @@ def _holds(finding: Finding, fact: Fact) -> bool:
     return bool(finding.spans and fact.spans) and (
         finding.spans[0][0] <= fact.spans[0][0] and fact.spans[-1][1] <= finding.spans[-1][1]
     )
-
-
-def _spelling(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name.casefold()) or name

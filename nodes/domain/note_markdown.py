@@ -9,6 +9,7 @@ from nodes.domain.clauses import Finding
 from nodes.domain.decision_texts import columns
 from nodes.domain.format import alignment_label, markdown, risk_label
 from nodes.domain.note import Note, Section, Sentence, status_of
+from nodes.domain.note_reasons import reasons_of
 from nodes.domain.note_texts import texts
 from nodes.domain.note_writer import decided, place
 
@@ -83,6 +84,6 @@ def _evidence(note: Note, finding: Finding) -> Iterable[str]:
         yield ""
     yield f"- {alignment_label(finding.alignment, note.language)}"
     yield f"- {table['decision']}: {markdown(decision_text(finding, note.language))}"
-    for reason in finding.reasons:
+    for reason in reasons_of(note, finding):
         yield f"- {markdown(reason)}"
     yield ""

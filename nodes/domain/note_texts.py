@@ -64,6 +64,7 @@ ENGLISH: dict[str, str] = {
     "{waiting} waiting, {rejected} rejected, {unlocated} not found in their document.",
     "about_check": "Every number, date, name and negation of a stated sentence was compared with the quotes behind it.",
     "about_dropped": "{sentences} dropped because the quotes do not cover them.",
+    "about_repeated": "{sentences} dropped because a quote behind them already carries as many claims as one may.",
     "sentence": "sentence was",
     "sentences": "sentences were",
     "document": "document",
@@ -168,6 +169,7 @@ FRENCH: dict[str, str] = {
     "about_check": "Chaque nombre, date, nom et négation d’une phrase affirmée a été comparé aux citations qui la "
     "fondent.",
     "about_dropped": "{sentences} car les citations ne les couvrent pas.",
+    "about_repeated": "{sentences} car une citation fonde déjà autant d’affirmations qu’elle le peut.",
     "sentence": "phrase retirée",
     "sentences": "phrases retirées",
     "document": "document",
@@ -211,6 +213,15 @@ FRENCH: dict[str, str] = {
     "cited": "Mentionné dans",
     "back": "retour à la phrase",
 }
+
+
+_TITLES = {"Due diligence of supplier contracts": "Audit de contrats fournisseurs", "Case law": "Jurisprudence"}
+
+
+def note_title(playbook: str, run: str, language: str) -> str:
+    """The title of a note: that of its playbook, in French where it is one of ours, and the name of the run."""
+    title = _TITLES.get(playbook, playbook) if language == "fr" else playbook
+    return f"{title}{' : ' if language == 'fr' else ': '}{run}" if run else title
 
 
 def texts(language: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,17 +9,22 @@ from datetime import datetime
 from typing import Any
 
 from nodes.domain.absence import MISSING
+from nodes.domain.clause_titles import shipped_title
 from nodes.domain.clauses import RISKS, Finding
 from nodes.domain.coverage import covered
-from nodes.domain.format import clean, count, one_line, risk_label, when
+from nodes.domain.format import count, one_line, risk_label, when
+from nodes.domain.french_reasons import french_reading
 from nodes.domain.looked_for import LookedFor
-from nodes.domain.note import Note, Section, SectionKind, Sentence, Standing, is_stated, status_of, words_of
+from nodes.domain.note import Note, Section, SectionKind, Sentence, Standing, is_stated, status_of, title_in, words_of
 from nodes.domain.note_absences import Absences
+from nodes.domain.note_check import OVERUSED
+from nodes.domain.note_reasons import reasons_in, standing_in
 from nodes.domain.note_texts import texts
 from nodes.domain.playbook import Playbook
 from nodes.domain.quantities import negated
 from nodes.domain.review import most_serious_first
 from nodes.domain.run import DocumentResult
+from nodes.domain.supplier_names import names_of, spelling
 
 MOST_REASONS = 5
 """Reasons of a supplier's risk in its line, the gravest first; the findings below have them all."""
@@ -64,19 +68,32 @@ class _Writer:
         self.texts = texts(self.language)
         self.findings = sorted(given.findings, key=most_serious_first)
         self.titles = {
-            clause.type: _title(clause.title, clause.type, self.language)
+            clause.type: title_in(clause.title, clause.type, self.language)
             for clause in (*given.playbook.clauses, *given.playbook.across)
         }
-        self.standings = sorted(given.standings, key=lambda one: (-_rank(one.risk), -one.score, one.name))
         self.titles.setdefault(MISSING, self.say("missing_clause"))
+        for name in {name for one in self.findings for name in (one.clause_type, one.about) if name}:
+            self.titles.setdefault(name, one_line(shipped_title(name, self.language), 80))
+        ranked = sorted(given.standings, key=lambda one: (-_rank(one.risk), -one.score, one.name))
+        called = self.called()
+        self.standings = [
+            replace(one, reasons=tuple(standing_in(self.language, each, called) for each in one.reasons))
+            for one in ranked
+        ]
         self.absent = self.absences()
-        self.names = {_spelling(one.name): one.name for one in self.standings}
+        self.names = names_of(one.name for one in self.standings)
         self.group = {one.document: self.named(one.supplier or one.document) for one in given.documents}
         # Suppliers of whom no document was read: their low score would say something that nobody knows.
         self.unread = {*self.group.values()} - {
             self.group[one.document] for one in given.documents if one.state == "done"
         }
         self.behind = self.by_group(finding for finding in self.findings if finding.score > 0)
+
+    def called(self) -> dict[str, str]:
+        """What the scores call a clause type → what this note calls it."""
+        known = (*self.given.playbook.clauses, *self.given.playbook.across)
+        named = {one.type: title_in(one.title, one.type) for one in known}
+        return {named.get(each) or shipped_title(each): title for each, title in self.titles.items()}
 
     def absences(self) -> Absences:
         types: dict[str, set[str]] = defaultdict(set)
@@ -102,7 +119,7 @@ class _Writer:
         return count(number, self.texts[noun], self.texts[noun + "s"], self.language)
 
     def note(self) -> Note:
-        coverage, with_failures = covered(self.given.documents, self.say, self.count, self.texts["and"])
+        coverage, with_failures = covered(self.read(), self.say, self.count, self.texts["and"])
         sections = [
             Section("coverage", self.say("coverage"), (*coverage, *self.absent.unsought(self.given.documents))),
             Section("risk", self.say("risk"), tuple(self.risks())),
@@ -123,6 +140,15 @@ class _Writer:
         )
         findings = tuple(self.findings)
         return Note(self.given.title, self.language, tuple(sections), findings, read, self.titles, with_failures)
+
+    def read(self) -> list[DocumentResult]:
+        """The documents, with what is said of their reading in the note's language."""
+        if self.language != "fr":
+            return list(self.given.documents)
+        return [
+            replace(one, reason=french_reading(one.reason), warnings=tuple(map(french_reading, one.warnings)))
+            for one in self.given.documents
+        ]
 
     def risks(self) -> Iterable[Sentence]:
         if not self.standings:
@@ -148,7 +174,7 @@ class _Writer:
 
     def named(self, name: str) -> str:
         """The one spelling under which a supplier stands."""
-        return self.names.setdefault(_spelling(name), name)
+        return self.names.setdefault(spelling(name), name)
 
     def by_group(self, findings: Iterable[Finding]) -> dict[str, list[Finding]]:
         groups: dict[str, list[Finding]] = defaultdict(list)
@@ -178,9 +204,11 @@ class _Writer:
         return Sentence(text, (finding.finding_id,), "fact", self.title(finding))
 
     def waits(self, finding: Finding) -> Sentence:
-        reason = one_line(finding.review_reason, 300) or self.say("waiting_default")
+        about = self.about_clause(finding)
+        reason = reasons_in(self.language, one_line(finding.review_reason, 300), about)
+        reason = reason or self.say("waiting_default")
         if finding.about:
-            where = {"clause": self.about_clause(finding), "document": one_line(finding.document, 120)}
+            where = {"clause": about, "document": one_line(finding.document, 120)}
             text = self.say("waiting_absent", risk=self.risk(finding), reason=reason, **where)
             return Sentence(text, (finding.finding_id,), lead=self.titles[MISSING])
         text = self.say(
@@ -240,13 +268,19 @@ class _Writer:
 
 
 def with_dropped(note: Note) -> Note:
-    """Add the count of dropped sentences to the note's last section; nothing when none was dropped."""
+    """Add to the note's last section how many sentences were dropped and why; nothing when none was."""
     if not note.dropped:
         return note
     table = texts(note.language)
-    dropped = count(len(note.dropped), table["sentence"], table["sentences"], note.language)
-    said = Sentence(table["about_dropped"].format(sentences=dropped))
-    sections = [replace(one, sentences=(*one.sentences, said)) if one.kind == "about" else one for one in note.sections]
+    repeated = sum(one.problem.startswith(OVERUSED.partition("{")[0]) for one in note.dropped)
+    said = [
+        Sentence(table[key].format(sentences=count(number, table["sentence"], table["sentences"], note.language)))
+        for key, number in (("about_dropped", len(note.dropped) - repeated), ("about_repeated", repeated))
+        if number
+    ]
+    sections = [
+        replace(one, sentences=(*one.sentences, *said)) if one.kind == "about" else one for one in note.sections
+    ]
     return replace(note, sections=tuple(sections))
 
 
@@ -271,15 +305,6 @@ def decided(finding: Finding, language: str) -> tuple[str, str, str]:
     except ValueError:
         shown = ""
     return one_line(str(decision.get("reviewer") or ""), 200), shown, one_line(str(decision.get("reason") or ""), 1000)
-
-
-def _title(titles: Mapping[Any, str], clause_type: str, language: str) -> str:
-    title = titles.get(language) or titles.get("en") or next(iter(titles.values()), "")
-    return clean(title).strip() or words_of(clause_type)
-
-
-def _spelling(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name.casefold()) or name
 
 
 def _rank(risk: str) -> int:

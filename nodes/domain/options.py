@@ -51,9 +51,9 @@ def _check(name: str, value: Any) -> Any:
             return _one_of(name, value, REVIEWS)
         case "language":
             return _one_of(name, value, LANGUAGES)
-        case "fresh":
+        case "fresh" | "model_writes_note":
             if not isinstance(value, bool):
-                raise OptionError(f"Option fresh is true or false, not {value!r}.")
+                raise OptionError(f"Option {name} is true or false, not {value!r}.")
             return value
         case _:
             if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in [*value, *value.values()]):

@@ -18,6 +18,7 @@ from nodes.domain.clauses import RISKS, Finding
 from nodes.domain.format import alignment_label, clean, count, number, one_line, risk_label, when
 from nodes.domain.note import Note, Section, Sentence, is_stated, status_of
 from nodes.domain.note_markdown import anchor, decision_text, mark
+from nodes.domain.note_reasons import reasons_of
 from nodes.domain.note_texts import texts
 from nodes.domain.note_writer import place
 
@@ -116,7 +117,7 @@ def _evidence(note: Note, finding: Finding, cited: Iterable[str]) -> dict[str, A
         "stated": is_stated(finding),
         "status_label": texts(language)[f"status_{status_of(finding)}"],
         "alignment": alignment_label(finding.alignment, language),
-        "reasons": finding.reasons,
+        "reasons": reasons_of(note, finding),
         "decision": decision_text(finding, language),
         "confidence": f"{finding.confidence:.0%}" if 0 <= finding.confidence <= 1 else "",
         "source": one_line(finding.source, 80),

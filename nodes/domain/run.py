@@ -39,6 +39,8 @@ class Settings:
     """Reuse no answer of earlier runs."""
     language: str = ""
     """"en" or "fr" for all documents; "" to tell it from each."""
+    model_writes_note: bool = True
+    """With the openai engine a model writes the lead sentences of the note; False: the rules alone write it."""
 
     def to_json(self) -> dict[str, Any]:
         budget = None if self.budget_usd is None else str(self.budget_usd)

@@ -15,6 +15,8 @@ MAX_HEADING = 110
 MOST_HEADINGS = 2_000
 LONG_SENTENCE = 1_000
 """Longer sentences are lists: they are parted at their semicolons."""
+NEAR = 40
+"""Characters before a word among which "article" or "no." is looked for."""
 LONGEST = 3_000
 """What is longer still has no punctuation, as a table has none: it is cut between words."""
 
@@ -196,9 +198,9 @@ def _abbreviated(text: str, first: int, point: int) -> bool:
     name = word.group().casefold()
     if word.start() - first <= 2 and re.fullmatch(r"\d+(?:\.\d+)*|[ivxlc]+|[a-z]", name):
         return True
-    if name in ("article", "section") or re.search(
-        r"(?:article|section|art\.|no\.)\s*\Z", text[first : word.start()], re.I
-    ):
+    # Only what stands just before, else a text of nothing but points is looked through from its beginning at each.
+    before = text[max(first, word.start() - NEAR) : word.start()]
+    if name in ("article", "section") or re.search(r"(?:article|section|art\.|no\.)\s*\Z", before, re.I):
         return word.start() - first < 12
     return name in _ABBREVIATIONS or (len(name) == 1 and name.isalpha())
 
