@@ -93,8 +93,8 @@ class Reprise(Keeping, Forking):
         """Begin a run and drive it until it ends or waits.
 
         `options` are fields of nodes.domain.run.Settings: models, batch_size, concurrency, budget_usd,
-        deadline_seconds, document_seconds, batch_wait_seconds, review, fresh, language. Raises SourceError,
-        OptionError, PlaybookError, KnownThread, ThreadBusy, EndpointRefused.
+        deadline_seconds, document_seconds, batch_wait_seconds, review, fresh, language,
+        model_writes_note. Raises SourceError, OptionError, PlaybookError, KnownThread, ThreadBusy, EndpointRefused.
         """
         name = checked_name(thread) if thread is not None else ""
         thread_id = thread_id_of(name) if name else thread_id_of(os.urandom(16).hex())

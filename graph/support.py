@@ -15,6 +15,7 @@ from graph.views import RunView, Views
 from nodes.domain.absence import MISSING
 from nodes.domain.documents import DocumentText
 from nodes.domain.errors import ArtifactMissing, UserError
+from nodes.domain.note import title_in
 from nodes.domain.note_texts import texts
 from nodes.domain.run import Run, Tally
 
@@ -132,7 +133,7 @@ class Support:
         except ArtifactMissing:
             return {}
         clauses = (*playbook["clauses"], *playbook.get("across", ()))
-        names = {one["type"]: one["title"].get(language) or one["type"] for one in clauses}
+        names = {one["type"]: title_in(one["title"], one["type"], language) for one in clauses}
         return {MISSING: texts(language)["missing_clause"], **names}
 
     async def packet(self, thread_id: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import shutil
 import tempfile
@@ -14,19 +15,37 @@ from typing import Any, TypeVar
 
 import psycopg
 import pytest
+from desk import Desk
 from hypothesis import HealthCheck, settings
+from world import CHILDREN
 
-from graph import Reprise
+from graph import Reprise, composition
 from graph.adapters import embedded_postgres
+from graph.adapters.children import Children
+from graph.adapters.scripted_endpoint import ScriptedEndpoint
 from graph.runtime.migrations import migrate
 
 ROOT = Path(__file__).resolve().parents[1]
 T = TypeVar("T")
 DATA = ROOT.parent / "shared" / "data"
+NEW = "TEMPLATE reprise_template"
+"""How a migrated database with nothing in it is made."""
 
 # A slow or busy machine fails no test: what is asserted is what comes out, never how soon.
 settings.register_profile("any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any_machine")
+
+LONGEST = (
+    "outage time recovery drain docs purge cli_drive unknown_outcomes app faults resume_inputs notebook real_contracts "
+    "outage_waiting reader retry_failed cli unattended"
+)
+"""Files in which a process waits, dies or reads a scan, by what they took: begun last, one would run on alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first; all others as they were collected."""
+    place = {f"test_{name}.py": number for number, name in enumerate(LONGEST.split())}
+    items.sort(key=lambda item: place.get(item.path.name, len(place)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -45,6 +64,41 @@ def _scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(("REPRISE_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("LANGGRAPH_STRICT_MSGPACK", "true")
+    monkeypatch.setenv("REPRISE_CHILDREN", CHILDREN)
+
+
+class Kept(Children):
+    """Children that outlive who asked for them: what closes is a run, and the next test goes on with them."""
+
+    async def aclose(self) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+async def kept_children() -> AsyncIterator[Children]:
+    """The children of the runs of one file's tests that are no processes of their own."""
+    kept = Kept(int(CHILDREN))
+    yield kept
+    await Children.aclose(kept)
+
+
+@pytest.fixture
+def own_children() -> None:
+    """For a test whose runs start children of their own, and end them, as they do everywhere but here."""
+
+
+@pytest.fixture(autouse=True)
+def _one_set_of_children(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of what a small run costs is the imports of its children: in one event loop they are made once."""
+    if inspect.iscoroutinefunction(request.function) and "own_children" not in request.fixturenames:
+        kept = request.getfixturevalue("kept_children")
+        monkeypatch.setattr(composition, "Children", lambda workers, memory_mb: kept)
+
+
+@pytest.fixture
+def desk(kept_children: Children) -> Desk:
+    """A reader with artifacts of its own."""
+    return Desk(kept_children)
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +118,8 @@ def server(server_home: Path) -> str:
     with psycopg.connect(url, autocommit=True) as connection:
         # What is killed here are our processes, never the server: its own fsync would only make the suite slow.
         connection.execute("ALTER SYSTEM SET fsync = off")
+        # It goes round all databases within a minute, and here there is one a test.
+        connection.execute("ALTER SYSTEM SET autovacuum = off")
         connection.execute("SELECT pg_reload_conf()")
         connection.execute("CREATE DATABASE reprise_template")
     _to_end(migrate(named(url, "reprise_template")))
@@ -79,7 +135,7 @@ def empty_database(server: str) -> str:
 @pytest.fixture
 def database(server: str) -> str:
     """Address of a new migrated database."""
-    return create(server, "TEMPLATE reprise_template")
+    return create(server, NEW)
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +170,21 @@ async def reprise(database: str, home: Path) -> AsyncIterator[Reprise]:
         yield opened
 
 
+@pytest.fixture
+def endpoint() -> Iterator[ScriptedEndpoint]:
+    """A model endpoint that answers at once and writes down what it was asked."""
+    with ScriptedEndpoint() as running:
+        yield running
+
+
+@pytest.fixture
+async def asking(database: str, home: Path, endpoint: ScriptedEndpoint) -> AsyncIterator[Reprise]:
+    """The facade over a new database and home, with that endpoint."""
+    key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
+    async with Reprise.open(database_url=database, home=home, **key) as opened:
+        yield opened
+
+
 def _to_end(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end, also from a fixture that a running loop asked for."""
     with ThreadPoolExecutor(1) as thread:
@@ -132,3 +203,11 @@ def create(server: str, how: str) -> str:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} {how}".encode())
     return named(server, name)
+
+
+def copied(server: str, database: str) -> str:
+    """A new database with all that this one holds; sessions that are left there are ended, as a copy allows none."""
+    name = psycopg.conninfo.conninfo_to_dict(database)["dbname"]
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+    return create(server, f"TEMPLATE {name}")

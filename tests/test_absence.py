@@ -90,6 +90,18 @@ def test_where_a_page_was_not_read_it_says_so_and_goes_to_a_person() -> None:
     assert (one.needs_review, one.review_reason) == (True, "not every page of the document was read")
 
 
+def test_of_one_page_it_says_one() -> None:
+    assert lacking(others(), [result(pages=READ[:1])])[0].reasons[-1].endswith("in the 1 page that was read")
+    few = lacking(others(), [result(pages=(*READ[:1], (2, "failed", "no text")))])
+    assert few[0].reasons[-1].endswith("in the 1 of 2 pages that was read")
+
+
+def test_it_names_the_clause_by_whatever_name_the_playbook_has() -> None:
+    clause = PLAYBOOK.clauses[0].model_copy(update={"title": {"fr": "Plafond"}})
+    french = PLAYBOOK.model_copy(update={"clauses": (clause, *PLAYBOOK.clauses[1:])})
+    assert "of type “Plafond” was" in lacking(others(), playbook=french)[0].reasons[-1]
+
+
 def test_a_playbook_may_send_every_missing_clause_to_a_person() -> None:
     text = PLAYBOOK.model_copy(update={"review": PLAYBOOK.review.model_copy(update={"alignments": ("absent",)})})
     one = absent_of(scored(others(), [result(pages=READ)], playbook=text))

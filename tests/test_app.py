@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
 from decimal import Decimal
 from pathlib import Path
 
+import psutil
 import pytest
 from world import ROOT, contracts, number, rows
 
@@ -20,21 +20,6 @@ ROOM = ROOT / "samples" / "data-room"
 DANGEROUS = ROOM / "Blackpine Systems"
 """Two contracts with findings that a person must see."""
 MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-mini"}
-
-
-@pytest.fixture
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint() as running:
-        yield running
-
-
-@pytest.fixture
-async def asking(database: str, home: Path, endpoint: ScriptedEndpoint) -> AsyncIterator[Reprise]:
-    """The facade with a model endpoint."""
-    async with Reprise.open(
-        database_url=database, home=home, openai_base_url=endpoint.base_url, openai_api_key="x"
-    ) as opened:
-        yield opened
 
 
 def test_the_public_names_are_these_and_all_of_them_are_there() -> None:
@@ -64,6 +49,17 @@ async def test_the_sample_room_is_read_reviewed_and_noted(reprise: Reprise) -> N
     assert {(one.reviewer, one.reason, one.packet) for one in decided} == {("A. Martin", "read", run.review["packet"])}
     # A finished run is left as it is.
     assert (await reprise.resume("acme-1")).status == "completed_with_failures"
+
+
+async def test_a_facade_that_is_closed_leaves_no_child_process_behind(
+    database: str, home: Path, tmp_path: Path, own_children: None
+) -> None:
+    async with Reprise.open(database_url=database, home=home) as reprise:
+        before = {process.pid for process in psutil.Process().children()}
+        await reprise.start(contracts(tmp_path / "room", 1), thread="t", review="never")
+        started = {process.pid for process in psutil.Process().children()} - before
+        assert started
+    assert not started & set(psutil.pids())
 
 
 async def test_a_bad_reply_is_refused_and_the_good_one_after_it_works(reprise: Reprise, tmp_path: Path) -> None:

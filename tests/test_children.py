@@ -69,12 +69,6 @@ async def test_children_start_at_first_use_and_are_kept(children: Children) -> N
     assert await children.run(os.getpid, timeout=10) == first
 
 
-async def test_a_child_starts_in_less_than_a_second(children: Children) -> None:
-    begun = time.monotonic()
-    await children.run(os.getpid, timeout=10)
-    assert time.monotonic() - begun < 1
-
-
 async def test_a_child_that_reads_pdfs_loads_neither_langgraph_nor_langchain(children: Children) -> None:
     modules = await children.run(loaded_modules, "graph.adapters.read_file", timeout=20)
     heavy = {"langgraph", "langchain_core", "pydantic", "psycopg", "lxml", "typer"}

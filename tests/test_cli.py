@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from cli_room import refused, room, run_here
-from world import ROOT, begin, run
+from world import CHILDREN, ROOT, begin, run
 
 from graph.adapters import embedded_postgres
 
@@ -39,7 +39,8 @@ def env() -> Iterator[dict[str, str]]:
     home = Path(tempfile.mkdtemp(prefix="reprise-cli-"))
     home.chmod(0o755)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("REPRISE_", "OPENAI_"))}
-    yield {**kept, "REPRISE_HOME": str(home), "LANGGRAPH_STRICT_MSGPACK": "true", "PYTHONWARNINGS": "error"}
+    kept |= {"LANGGRAPH_STRICT_MSGPACK": "true", "PYTHONWARNINGS": "error"}
+    yield {**kept, "REPRISE_HOME": str(home), "REPRISE_CHILDREN": CHILDREN}
     asyncio.run(embedded_postgres.stop(home))
     shutil.rmtree(home, ignore_errors=True)
 

@@ -1,4 +1,7 @@
-"""The command line drives a run: decisions, signals, two processes, a budget, passwords; in real processes."""
+"""The command line drives a run: decisions, signals, two processes, a budget, passwords.
+
+Real processes where one gets a signal, is killed, comes second or ends with a code of its own; the rest in this one.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(
     reject = {"finding_id": wait[0]["finding_id"], "verdict": "reject", "reason": "not this contract"}
     accept = [{"finding_id": one["finding_id"], "verdict": "accept"} for one in wait[1:]]
     file.write_text("\n".join(json.dumps(one) for one in [reject, *accept]))
-    done = run(["resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json"], env)
+    done = here("resume", "decided", "--decisions", file, "--reviewer", "A. Martin", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["status"] == "completed"
     made = objects(here("decisions", "decided", "--json"))
@@ -60,7 +63,7 @@ def test_bad_decisions_change_nothing_and_good_ones_then_finish_the_run(
 
 
 def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, str], here: Call, tmp_path: Path) -> None:
-    assert run(["start", room(tmp_path / "room"), "--thread", "all", "--json"], env).returncode == 0
+    assert here("start", room(tmp_path / "room"), "--thread", "all", "--json").returncode == 0
     stored = here("review", "all", "--accept-all", "--reviewer", "B. Roy", "--json")
     assert json.loads(stored.stdout)["review"]["waiting"] == 0
     assert json.loads(stored.stdout)["resumes"] == 0
@@ -80,23 +83,23 @@ def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, st
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_drains_a_run_and_resume_completes_it_without_asking_twice(
-    number: signal.Signals, code: int, env: dict[str, str], tmp_path: Path
+    number: signal.Signals, code: int, env: dict[str, str], here: Call, tmp_path: Path
 ) -> None:
     with ScriptedEndpoint(latency=0.5) as endpoint:
-        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
+        env.update(OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
         name = f"stopped-{number.name}"
         options = ["--thread", name, "--engine", "openai", "--matter", name, "--batch-size", "2", "--concurrency", "2"]
-        process = begin(["start", room(tmp_path / "room", 8), *options], paid)
+        process = begin(["start", room(tmp_path / "room", 8), *options], env)
         wait_until(lambda: endpoint.counts()["received"] >= 4)
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=30)
         assert process.returncode == code, stderr
         assert f"Next: python run.py resume {name}" in stdout
         assert "Traceback" not in stderr
-        view = json.loads(run(["status", name, "--json"], paid).stdout)
+        view = json.loads(here("status", name, "--json").stdout)
         assert view["status"] == "interrupted" and view["documents"]["done"] < 8
 
-        ended = run(["resume", name, "--accept-all", "--reviewer", "A. Martin", "--json"], paid)
+        ended = here("resume", name, "--accept-all", "--reviewer", "A. Martin", "--json")
         assert ended.returncode == 0, ended.stderr
         view = json.loads(ended.stdout)
         assert (view["status"], view["documents"]["done"], view["cost"]["calls_lost"]) == ("completed", 8, 0)
@@ -112,14 +115,13 @@ def test_a_second_signal_stops_at_once(env: dict[str, str], tmp_path: Path) -> N
         process.send_signal(signal.SIGTERM)
         time.sleep(0.5)
         process.send_signal(signal.SIGTERM)
-        began = time.monotonic()
         _, stderr = process.communicate(timeout=30)
         assert process.returncode == 143, stderr
-        assert time.monotonic() - began < 5
+        assert endpoint.counts()["answered"] == 0, "it waited for no answer"
         assert "Traceback" not in stderr
 
 
-def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str], tmp_path: Path) -> None:
+def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str], here: Call, tmp_path: Path) -> None:
     with ScriptedEndpoint(latency=30) as endpoint:
         paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
         process = begin(["start", room(tmp_path / "room"), "--thread", "busy", "--engine", "openai"], paid)
@@ -130,18 +132,18 @@ def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str]
             process.kill()
             process.communicate(timeout=20)
         # The lease has not run out, but its process is dead: nobody drives it, and everybody is told so.
-        view = json.loads(run(["status", "busy", "--json"], paid).stdout)
+        view = json.loads(here("status", "busy", "--json").stdout)
         assert view["status"] == "interrupted"
 
 
-def test_a_run_that_reached_its_budget_exits_4(env: dict[str, str], tmp_path: Path) -> None:
+def test_a_run_that_reached_its_budget_exits_4(env: dict[str, str], here: Call, tmp_path: Path) -> None:
     with ScriptedEndpoint() as endpoint:
         paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
         options = ["--thread", "poor", "--engine", "openai", "--matter", "poor", "--budget-usd", "0.000001"]
         ended = run(["start", room(tmp_path / "room"), *options, "--json"], paid)
         assert ended.returncode == 4, ended.stderr
         assert json.loads(ended.stdout)["status"] == "paused"
-        assert run(["status", "poor"], paid).returncode == 4
+        assert here("status", "poor").returncode == 4
 
 
 def test_a_password_of_the_file_opens_a_document_and_is_shown_nowhere(here: Call, tmp_path: Path) -> None:

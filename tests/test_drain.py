@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_room import run_here
 from rooms import risky
-from world import begin, environment, number, rows, run, wait_until
+from world import begin, environment, number, rows, wait_until
 
 from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -45,7 +46,13 @@ def asked(endpoint: ScriptedEndpoint, model: str = "") -> Counter[str]:
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_in_a_long_batch_no_call_begins_after_the_signal_and_each_in_flight_gets_its_answer(
-    sent: signal.Signals, code: int, endpoint: ScriptedEndpoint, env: dict[str, str], database: str, tmp_path: Path
+    sent: signal.Signals,
+    code: int,
+    endpoint: ScriptedEndpoint,
+    env: dict[str, str],
+    database: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     # One document meets trouble whenever it is asked about: its next attempt must not begin either.
     endpoint.script([{"match": "Firm 5 Ltd", "status": 500, "delay": 1.5, "times": 3}])
@@ -67,7 +74,7 @@ def test_in_a_long_batch_no_call_begins_after_the_signal_and_each_in_flight_gets
     assert number(database, "SELECT count(*) FROM reprise.answers WHERE state = 'claimed'") == 0
 
     endpoint.script([], latency=0.0)
-    resumed = run(["resume", "t", "--json"], env)
+    resumed = run_here(["resume", "t", "--json"], env, capsys)
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["documents"]["done"] == 40
     troubled = number(database, "SELECT count(*) FROM reprise.calls WHERE state = 'failed'")
@@ -75,7 +82,7 @@ def test_in_a_long_batch_no_call_begins_after_the_signal_and_each_in_flight_gets
 
 
 def test_calls_that_outlast_the_grace_are_left_and_their_documents_stay_to_be_done(
-    endpoint: ScriptedEndpoint, env: dict[str, str], database: str, tmp_path: Path
+    endpoint: ScriptedEndpoint, env: dict[str, str], database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     endpoint.script(latency=90.0)
     options = ["--thread", "t", "--batch-size", "12", "--concurrency", "4", "--review", "never", *MODELS]
@@ -90,7 +97,7 @@ def test_calls_that_outlast_the_grace_are_left_and_their_documents_stay_to_be_do
     assert left == [{"word": "cancelled", "basis": "estimated"}] * 4
     assert {row["state"] for row in rows(database, "SELECT state FROM reprise.run_document")} == {"pending"}
     endpoint.script(latency=0.0)
-    resumed = run(["resume", "t", "--json"], env)
+    resumed = run_here(["resume", "t", "--json"], env, capsys)
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["documents"]["done"] == 12
     assert endpoint.counts()["received"] == number(
@@ -99,7 +106,7 @@ def test_calls_that_outlast_the_grace_are_left_and_their_documents_stay_to_be_do
 
 
 def test_a_note_that_is_being_written_drains_too(
-    endpoint: ScriptedEndpoint, env: dict[str, str], tmp_path: Path
+    endpoint: ScriptedEndpoint, env: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     endpoint.script([{"match": '"risk": "', "delay": 1.5}], latency=0.0)
     options = ["--thread", "t", "--concurrency", "2", "--review", "never", *MODELS]
@@ -113,10 +120,10 @@ def test_a_note_that_is_being_written_drains_too(
     assert stdout.rstrip().endswith("Next: python run.py resume t") and "Traceback" not in stderr
     assert endpoint.counts()["received"] == then
     assert 3 <= sum(asked(endpoint, "gpt-4.1-nano").values()) < 10
-    view = json.loads(run(["status", "t", "--json"], env).stdout)
+    view = json.loads(run_here(["status", "t", "--json"], env, capsys).stdout)
     assert (view["status"], view["step"]) == ("interrupted", "summarize")
     endpoint.script([])
-    resumed = run(["resume", "t", "--json"], env)
+    resumed = run_here(["resume", "t", "--json"], env, capsys)
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["status"] == "completed"
     assert set(asked(endpoint).values()) == {1} and sum(asked(endpoint, "gpt-4.1-nano").values()) == 10

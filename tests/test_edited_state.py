@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -245,18 +244,3 @@ def test_any_state_is_either_good_or_named_and_no_router_raises(state: dict[str,
         assert "\n" not in str(error) and len(str(error)) < 400
     else:
         assert checked.documents_total == 3 and 0 <= checked.batch_index <= checked.batch_total
-
-
-def test_the_check_costs_microseconds() -> None:
-    state = {
-        "run_id": "r",
-        "documents_total": 3,
-        "batch_size": 1,
-        "batch_total": 3,
-        "options": {},
-        "headline": "x" * 90,
-    }
-    began = time.perf_counter()
-    for _ in range(200):
-        belongs(entered(state), RUN, "t")
-    assert (time.perf_counter() - began) / 200 < 0.001

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +26,6 @@ STRICT = (
 )
 PETS = '\n[[clauses]]\ntype = "pets"\ntitle = {en = "Pets"}\nquestion = "?"\nrequired = true\npoints_if_missing = 90\n'
 MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-mini"}
-
-
-@pytest.fixture
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint() as running:
-        yield running
-
-
-@pytest.fixture
-async def asking(database: str, home: Path, endpoint: ScriptedEndpoint) -> AsyncIterator[Reprise]:
-    key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
-    async with Reprise.open(database_url=database, home=home, **key) as opened:
-        yield opened
 
 
 def playbook(folder: Path, text: str) -> str:
@@ -240,15 +226,15 @@ async def test_compare_names_documents_and_findings_that_only_one_run_has(repris
 
 
 def test_a_fork_that_is_killed_between_its_input_and_its_first_step_goes_on(
-    database: str, home: Path, tmp_path: Path
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     env = environment(database, home)
     room = risky(tmp_path / "room", 1)
-    assert run(["start", room, "--thread", "one", "--review", "never"], env).returncode == 0
+    assert run_here(["start", room, "--thread", "one", "--review", "never"], env, capsys).returncode == 0
     calls = number(database, "SELECT count(*) FROM reprise.calls")
     at_first = {**env, "REPRISE_DIE_AT": "saver.put_writes:after:1"}
     assert run(["fork", "one", "--playbook", "due-diligence", "--thread", "two"], at_first).returncode == -9
-    end = run(["resume", "two", "--json"], env)
+    end = run_here(["resume", "two", "--json"], env, capsys)
     assert (end.returncode, json.loads(end.stdout)["status"]) == (0, "completed")
     assert number(database, "SELECT count(*) FROM reprise.calls") == calls
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,10 @@ from pikepdf import Array, Dictionary, Name, String
 from world import contracts
 
 from graph import Reprise
-from graph.adapters.children import Children
 from graph.adapters.pdf_layers import HIDDEN, Layers, signed
 
 SECRET = "The liability of the Supplier is unlimited."
 Change = Callable[[pikepdf.Pdf], object]
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    children = Children(workers=1)
-    yield Desk(children)
-    await children.aclose()
 
 
 def groups(document: pikepdf.Pdf, **config: Any) -> tuple[Any, Any]:

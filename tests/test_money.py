@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,19 +26,6 @@ from nodes.domain.run import Settings, chain
 MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-nano"}
 CHAIN = {"extract": "gpt-4.1-mini,gpt-4.1", "summarize": "gpt-4.1-nano"}
 OPENAI: dict[str, Any] = {"engine": "openai", "review": "never"}
-
-
-@pytest.fixture
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint() as running:
-        yield running
-
-
-@pytest.fixture
-async def asking(database: str, home: Path, endpoint: ScriptedEndpoint) -> AsyncIterator[Reprise]:
-    key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
-    async with Reprise.open(database_url=database, home=home, **key) as opened:
-        yield opened
 
 
 def models_asked(endpoint: ScriptedEndpoint) -> Counter[str]:

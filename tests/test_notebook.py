@@ -7,7 +7,6 @@ import json
 import os
 import re
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,9 +48,7 @@ def test_the_notebook_runs_in_an_empty_home(database: str, home: Path, tmp_path:
     )
     env = environment(database, home, PYTHONPATH=str(ROOT), IPYTHONDIR=str(tmp_path / "ipython"))
     env.pop("PYTHONWARNINGS")  # of Jupyter's own libraries
-    began = time.monotonic()
     runner.execute(env=env)
-    assert time.monotonic() - began < 60
     outputs = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in outputs if output.output_type in ("error", "stream")], outputs
     shown = [output.data for output in outputs]

@@ -6,7 +6,6 @@ import asyncio
 import dataclasses
 import hashlib
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +29,13 @@ FRENCH = "Le préavis dû à l'acheteur est de trente-cinq jours, même à la cl
 HEAD = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
 
 
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    children = Children(workers=1)
-    yield Desk(children)
-    await children.aclose()
-
-
 def scan(path: Path, *lines: str) -> Path:
-    image = Image.new("L", (1654, 2339), 255)
+    image = Image.new("L", (1654, 640), 255)
     letters = ImageFont.truetype(str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"), 30)
     for number, line in enumerate(lines):
         ImageDraw.Draw(image).text((120, 150 + 80 * number), line, fill=0, font=letters)
-    canvas = Canvas(str(path), pagesize=(595, 842))
-    canvas.drawImage(ImageReader(image), 0, 0, 595, 842)
+    canvas = Canvas(str(path), pagesize=(595, 230))
+    canvas.drawImage(ImageReader(image), 0, 0, 595, 230)
     canvas.save()
     return path
 

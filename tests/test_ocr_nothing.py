@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import numpy
 import pytest
 from desk import LEASE, Desk, pdf, says
 from PIL import Image, ImageDraw
-from reportlab.lib.pagesizes import A4
+from reportlab.lib.pagesizes import A6, landscape
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from graph import Reprise
 from graph.adapters import pdf_page
-from graph.adapters.children import Children
 from graph.adapters.ink import bare
 from graph.adapters.ocr_outcome import SCANT, settle
 from graph.adapters.reader import lacking_for_ocr
 
 needs_ocr = pytest.mark.skipif(bool(lacking_for_ocr()), reason="no OCR is installed")
-DPI, WIDE, HIGH = 150, 1240, 1754
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    children = Children(workers=1)
-    yield Desk(children)
-    await children.aclose()
+SHEET = landscape(A6)
+"""What OCR costs grows with the paper, and what is told of it does not."""
+DPI, WIDE, HIGH = 150, 875, 620
 
 
 def paper() -> Image.Image:
     """As a scanner sees an empty sheet: grain, light from one side, dust, the shadow of the lid."""
     random = numpy.random.default_rng(7)
     sheet = 235 - numpy.linspace(0, 40, WIDE)[None, :] + random.normal(0, 8, (HIGH, WIDE))
-    for row, column in random.integers(60, 1200, (60, 2)).tolist():
+    for row, column in random.integers(60, 580, (60, 2)).tolist():
         sheet[row : row + 3, column : column + 3] = 60
-    sheet[:20], sheet[:, -15:] = 20, 40
+    sheet[:10], sheet[:, -15:] = 20, 40
     return Image.fromarray(sheet.clip(0, 255).astype(numpy.uint8))
 
 
@@ -48,17 +41,17 @@ def ticked() -> Image.Image:
 
 
 def shown(image: Image.Image) -> object:
-    return lambda canvas: canvas.drawImage(ImageReader(image), 0, 0, *A4)
+    return lambda canvas: canvas.drawImage(ImageReader(image), 0, 0, *SHEET)
 
 
 def drawing(canvas: Canvas) -> None:
-    for step in range(8):
-        canvas.rect(100 + 40 * step, 300, 25, 50 + 30 * step, fill=1)
+    for step in range(4):
+        canvas.rect(60 + 40 * step, 20, 25, 50 + 30 * step, fill=1)
 
 
 @needs_ocr
 async def test_bare_paper_is_empty_and_a_drawing_or_a_mark_was_not_read(desk: Desk, tmp_path: Path) -> None:
-    path = pdf(tmp_path / "a.pdf", shown(paper()), shown(ticked()), drawing, lambda canvas: None)  # type: ignore[arg-type]
+    path = pdf(tmp_path / "a.pdf", shown(paper()), shown(ticked()), drawing, lambda canvas: None, size=SHEET)  # type: ignore[arg-type]
     pages = (await desk.text(path)).pages
     assert [page.state for page in pages] == ["empty", "failed", "failed", "empty"]
     assert pages[0].reason == "no text layer; OCR found no words, and nothing stands on the page"
@@ -73,7 +66,7 @@ async def test_bare_paper_is_empty_and_a_drawing_or_a_mark_was_not_read(desk: De
     [
         (lambda pen: None, True),
         (lambda pen: pen.line([(200, 200), (215, 225), (240, 180)], fill=0, width=3), False),
-        (lambda pen: pen.line([(100, 400), (1100, 400)], fill=120, width=3), False),
+        (lambda pen: pen.line([(100, 400), (775, 400)], fill=120, width=3), False),
         (lambda pen: pen.rectangle([0, 0, WIDE, HIGH // 2], fill=0), False),
     ],
     ids=["nothing", "a tick", "a grey rule", "half the page"],
@@ -112,7 +105,7 @@ async def test_a_run_names_the_page_on_which_ocr_saw_nothing_and_does_not_count_
 ) -> None:
     folder = tmp_path / "room"
     folder.mkdir()
-    pdf(folder / "a.pdf", says(LEASE), shown(paper()), drawing)  # type: ignore[arg-type]
+    pdf(folder / "a.pdf", says(LEASE, left=30, top=200), shown(paper()), drawing, size=SHEET)  # type: ignore[arg-type]
     view = await reprise.start(folder, thread="t", review="never")
     assert view.status == "completed_with_failures"
     assert (view.pages["read"], view.pages["ocr"], view.pages["empty"], view.pages["failed"]) == (1, 0, 1, 1)

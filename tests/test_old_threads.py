@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ from graph.runtime.migrations import migrate
 @pytest.fixture(autouse=True)
 def _room() -> None:
     lay_out_the_room()
-
-
-@pytest.fixture
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint() as running:
-        yield running
 
 
 def brought_back(kind: str, database: str, home: Path) -> dict[str, Any]:

@@ -7,10 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_room import run_here
 from conftest import named
 from outage_server import MODELS, Server, asked, begun, half_done, nothing_twice, restarted
 from rooms import risky
-from world import begin, contracts, environment, number, run, wait_until
+from world import begin, contracts, environment, number, wait_until
 
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 
@@ -34,7 +35,7 @@ def test_a_server_that_restarts_at_once_interrupts_nothing(
 
 @pytest.mark.parametrize("seconds", [8, pytest.param(20, marks=pytest.mark.slow)])
 def test_answers_that_were_paid_while_the_server_was_away_are_kept(
-    seconds: int, own_server: Server, outage_url: str, home: Path, tmp_path: Path
+    seconds: int, own_server: Server, outage_url: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = contracts(tmp_path / "room", 24)
     with ScriptedEndpoint(latency=1.5) as endpoint:
@@ -50,11 +51,11 @@ def test_answers_that_were_paid_while_the_server_was_away_are_kept(
         said = [line for line in err.splitlines() if "database" in line]
         assert len(said) == 2 and "does not answer since" in said[0] and "answers again after" in said[1], err
         nothing_twice(outage_url, endpoint, 24)
-        assert json.loads(run(["status", "t", "--json"], env).stdout)["resumes"] == 0
+        assert json.loads(run_here(["status", "t", "--json"], env, capsys).stdout)["resumes"] == 0
 
 
 def test_a_server_that_stays_away_stops_the_run_with_one_sentence_and_a_resume_completes_it(
-    own_server: Server, outage_url: str, home: Path, tmp_path: Path
+    own_server: Server, outage_url: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = contracts(tmp_path / "room", 16)
     with ScriptedEndpoint(latency=0.4) as endpoint:
@@ -70,19 +71,21 @@ def test_a_server_that_stays_away_stops_the_run_with_one_sentence_and_a_resume_c
         assert len(errors) == 1 and "does not answer since" in errors[0] and "then resume" in errors[0], err
         assert "Traceback" not in err and err.splitlines()[-1].startswith("Next: ")
         before = asked(endpoint)
-        resumed = run(["resume", "t", *RESUME], env)
+        resumed = run_here(["resume", "t", *RESUME], env, capsys)
         assert resumed.returncode == 0, resumed.stderr
         end = json.loads(resumed.stdout)
         assert (end["status"], end["documents"]["done"]) == ("completed", 16)
         again = sum(count - 1 for count in asked(endpoint).values())
-        assert again <= end["cost"]["calls_lost"] <= 8 and set(before.values()) == {1}
+        # What was being read is lost with the rest, at no price: paid twice are at most the eight calls in flight.
+        assert again <= min(8, end["cost"]["calls_lost"]) and set(before.values()) == {1}
 
 
 def test_a_resume_at_the_gate_that_meets_an_outage_applies_its_decisions_once(
-    own_server: Server, outage_url: str, home: Path, tmp_path: Path
+    own_server: Server, outage_url: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     env = environment(outage_url, home, REPRISE_DATABASE_WAIT_SECONDS="30")
-    assert run(["start", risky(tmp_path / "room", 3), "--thread", "t", "--review", "always"], env).returncode == 0
+    start = ["start", risky(tmp_path / "room", 3), "--thread", "t", "--review", "always"]
+    assert run_here(start, env, capsys).returncode == 0
     process = begin(["resume", "t", *RESUME], env)
     wait_until(lambda: number(outage_url, "SELECT count(*) FROM reprise.decisions"))
     own_server.restart()

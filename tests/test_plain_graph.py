@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,12 +64,6 @@ async def plain(request: pytest.FixtureRequest, database: str, home: Path) -> As
 @pytest.fixture
 def room(tmp_path: Path) -> str:
     return str(risky(tmp_path / "risky"))
-
-
-@pytest.fixture
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint() as running:
-        yield running
 
 
 def asked(endpoint: ScriptedEndpoint) -> Counter[str]:
@@ -255,7 +249,7 @@ async def test_plain_langgraph_is_refused_where_a_driver_lives(room: str, databa
 async def test_the_fifteen_lines_of_the_readme(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """README shows these lines."""
+    """README shows these lines, and test_docs runs them over the whole room: one supplier of it is enough here."""
     monkeypatch.chdir(ROOT)
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.types import Command
@@ -265,7 +259,7 @@ async def test_the_fifteen_lines_of_the_readme(
     async with memory_services() as services:
         app = build_graph(services).compile(checkpointer=InMemorySaver())
         config = {"configurable": {"thread_id": "acme"}}
-        state = await app.ainvoke({"source": "samples/data-room"}, config)
+        state = await app.ainvoke({"source": "samples/data-room/Blackpine Systems"}, config)
         while "__interrupt__" in state:
             gate = state["__interrupt__"][0].value
             ids = [finding["finding_id"] for finding in gate["top"]]

@@ -10,7 +10,6 @@ from desk import Desk, pdf
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters.children import Children
 from graph.adapters.document_text import encoded
 from graph.adapters.pdf_calls import SLOTS
 from graph.adapters.pdf_text import HEAVIEST
@@ -30,13 +29,11 @@ def crowded(page: int, canvas: Canvas) -> None:
         canvas.drawString(LEFT, HEIGHT - 20 - PITCH * line, line_of(page, line))
 
 
-async def test_pages_that_fill_a_batch_each_are_all_read_with_every_word_in_its_place(tmp_path: Path) -> None:
+async def test_pages_that_fill_a_batch_each_are_all_read_with_every_word_in_its_place(
+    desk: Desk, tmp_path: Path
+) -> None:
     pages = [lambda canvas, page=page: crowded(page, canvas) for page in range(3)]
-    children = Children(workers=1)
-    try:
-        text = await Desk(children).text(pdf(tmp_path / "a.pdf", *pages, size=(WIDTH, HEIGHT)))
-    finally:
-        await children.aclose()
+    text = await desk.text(pdf(tmp_path / "a.pdf", *pages, size=(WIDTH, HEIGHT)))
     assert 2 * LINES * WORDS > SLOTS and len(line_of(0, 0)) * LINES > HEAVIEST, "else nothing is cut"
     for number, page in enumerate(text.pages):
         lines = [line_of(number, line) for line in range(LINES)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncIterator
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import pytest
 from desk import LEASE, Desk, changed, check_offsets, ghost, pdf, says
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters.children import Children
 from graph.adapters.docx_numbers import numeral
 from graph.adapters.file_kind import kind_of
 from graph.adapters.folder_sources import FolderSources
@@ -22,13 +20,6 @@ from nodes.domain.errors import SourceError, Unreadable
 from nodes.domain.hostile import clause_of, hidden_findings, instructions, instructs
 from nodes.domain.passages import Passage, shown
 from nodes.domain.sentences import heading_at, headings
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    children = Children(workers=2)
-    yield Desk(children)
-    await children.aclose()
 
 
 def word(path: Path) -> Path:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cli_room import run_here
 from world import begin, contracts, environment, kill, number, rows, run, wait_until
 
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -101,7 +102,7 @@ def test_two_runs_of_one_matter_at_once_ask_each_question_once(
 
 
 def test_a_key_that_is_refused_stops_the_run_at_once_and_fails_no_document(
-    tmp_path: Path, database: str, home: Path
+    tmp_path: Path, database: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = contracts(tmp_path / "room", 12)
     with ScriptedEndpoint(key="right") as endpoint:
@@ -111,33 +112,34 @@ def test_a_key_that_is_refused_stops_the_run_at_once_and_fails_no_document(
         assert "OPENAI_API_KEY" in refused.stderr and "Traceback" not in refused.stderr
         assert "wrong" not in refused.stderr
         assert number(database, "SELECT count(*) FROM reprise.run_document WHERE state = 'failed'") == 0
-        status = json.loads(run(["status", "locked", "--json"], env).stdout)
+        status = json.loads(run_here(["status", "locked", "--json"], env, capsys).stdout)
         assert status["status"] == "failed" and "OPENAI_API_KEY" in status["error"]
-        mended = run(["resume", "locked", "--json"], {**env, "OPENAI_API_KEY": "right"})
+        mended = run_here(["resume", "locked", "--json"], {**env, "OPENAI_API_KEY": "right"}, capsys)
         assert json.loads(mended.stdout)["documents"]["done"] == 12
 
 
 def test_an_endpoint_where_nobody_listens_is_named_and_the_run_can_be_resumed(
-    tmp_path: Path, database: str, home: Path, endpoint: ScriptedEndpoint
+    tmp_path: Path, database: str, home: Path, endpoint: ScriptedEndpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = contracts(tmp_path / "room", 3)
     env = environment(database, home, OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_API_KEY="x", REPRISE_ATTEMPTS="2")
-    nobody = run(["start", source, "--thread", "deaf", *MODELS, "--json"], env)
+    nobody = run_here(["start", source, "--thread", "deaf", *MODELS, "--json"], env, capsys)
     assert nobody.returncode == 1 and "127.0.0.1:9" in nobody.stderr and "Traceback" not in nobody.stderr
-    resumed = run(["resume", "deaf", "--json"], {**env, "OPENAI_BASE_URL": endpoint.base_url})
+    resumed = run_here(["resume", "deaf", "--json"], {**env, "OPENAI_BASE_URL": endpoint.base_url}, capsys)
     assert json.loads(resumed.stdout)["documents"]["done"] == 3
 
 
 def test_a_start_that_died_before_it_froze_its_inputs_can_be_resumed(
-    tmp_path: Path, database: str, env: dict[str, str]
+    tmp_path: Path, database: str, env: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = contracts(tmp_path / "room", 3)
     process = begin(["start", source, "--thread", "early", "--budget-usd", "5", "--json"], env)
     wait_until(lambda: number(database, "SELECT count(*) FROM reprise.leases") == 1)
     kill(process)
-    resumed = run(["resume", "early", "--json"], env)
+    resumed = run_here(["resume", "early", "--json"], env, capsys)
     if resumed.returncode == 2:  # it died before its first checkpoint: then the thread is not known and starts anew
-        resumed = run(["start", source, "--thread", "early", "--budget-usd", "5", "--json"], env)
+        start = ["start", source, "--thread", "early", "--budget-usd", "5", "--json"]
+        resumed = run_here(start, env, capsys)
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["documents"]["done"] == 3
     assert rows(database, "SELECT settings->>'budget_usd' AS b FROM reprise.runs") == [{"b": "5"}]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_room import refused, run_here
+from conftest import NEW, copied, create
 from cut_off import asked, cut_off, everything, newest, states
 from rooms import risky
 from world import environment, rows
@@ -25,18 +26,46 @@ CUT = ("sql.finish_document:after:5", "--batch-size", "3", "--concurrency", "1",
 """Eight documents in batches of three, one after another: the first batch is closed, five documents are done."""
 
 
-@pytest.fixture
-def room(tmp_path: Path) -> Path:
-    return risky(tmp_path / "room", 8)
+@dataclass(frozen=True)
+class Killed:
+    """A run that was killed after its fifth document: as it was left, and never touched again."""
+
+    database: str
+    home: Path
+    room: Path
+    """Where it found its documents; tests change them there."""
+    documents: Path
+    """The same documents, with the same times."""
 
 
-@pytest.fixture
-def env(database: str, home: Path, room: Path) -> dict[str, str]:
-    """The environment of a run that was killed after its fifth document."""
-    env = environment(database, home)
-    cut_off(room, env, *CUT)
+@pytest.fixture(scope="module")
+def killed(server: str, tmp_path_factory: pytest.TempPathFactory) -> Killed:
+    """One process is killed for all that go on from there: each test gets a copy of what it left."""
+    folder = tmp_path_factory.mktemp("killed")
+    database, room = create(server, NEW), risky(folder / "room", 8)
+    shutil.copytree(room, folder / "documents")
+    cut_off(room, environment(database, folder / "home"), *CUT)
     assert states(database)["done"] == [f"contract_{number:03d}.txt" for number in range(5)]
-    return env
+    return Killed(database, folder / "home", room, folder / "documents")
+
+
+@pytest.fixture
+def room(killed: Killed) -> Path:
+    shutil.rmtree(killed.room, ignore_errors=True)
+    return Path(shutil.copytree(killed.documents, killed.room))
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest, server: str, killed: Killed) -> str:
+    """A copy of that of the killed run for the tests that go on with it, a new one for the others."""
+    return copied(server, killed.database) if "env" in request.fixturenames else create(server, NEW)
+
+
+@pytest.fixture
+def env(database: str, home: Path, room: Path, killed: Killed) -> dict[str, str]:
+    """The environment of the killed run."""
+    shutil.copytree(killed.home, home, dirs_exist_ok=True)
+    return environment(database, home)
 
 
 def resumed(env: dict[str, str], capsys: pytest.CaptureFixture[str], *more: str) -> tuple[dict[str, Any], str]:

@@ -7,7 +7,6 @@ import contextlib
 import json
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +24,6 @@ MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-nano"}
 OPENAI: dict[str, Any] = {"engine": "openai", "models": MODELS}
 BAD = ({"match": "Firm 1", "fault": "refusal"}, {"match": "Firm 3", "fault": "bad_json"})
 WORLD_BAD = ({"match": "Firm 1 Ltd", "fault": "refusal"}, {"match": "Firm 3 Ltd", "fault": "bad_json"})
-
-
-@pytest.fixture
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint() as running:
-        yield running
-
-
-@pytest.fixture
-async def asking(database: str, home: Path, endpoint: ScriptedEndpoint) -> AsyncIterator[Reprise]:
-    key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
-    async with Reprise.open(database_url=database, home=home, **key) as opened:
-        yield opened
 
 
 def asked(endpoint: ScriptedEndpoint, model: str = MODELS["extract"]) -> Counter[str]:
@@ -186,19 +172,19 @@ def test_after_a_kill_9_in_the_retry_a_plain_resume_finishes_it_and_nothing_done
 
 
 def test_a_kill_9_with_the_retried_calls_in_flight_keeps_the_wish(
-    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path
+    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     endpoint.script(WORLD_BAD)
     env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
     room = contracts(tmp_path / "room", 5)
     models = ("--engine", "openai", "--model", "extract=gpt-4.1-mini")
-    assert run(["start", room, "--thread", "t", "--review", "never", *models, "--json"], env).returncode == 0
+    assert run_here(["start", room, "--thread", "t", "--review", "never", *models], env, capsys).returncode == 0
     endpoint.script([{"match": "Firm", "delay": 30.0}])
     process = begin(["resume", "t", "--retry-failed"], env)
     wait_until(lambda: endpoint.counts()["in_flight"] == 2)
     kill(process)
     endpoint.script([])
-    resumed = run(["resume", "t", "--json"], env)
+    resumed = run_here(["resume", "t", "--json"], env, capsys)
     assert json.loads(resumed.stdout)["documents"]["done"] == 5, resumed.stderr
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from world import contracts
 
 from graph import Reprise
@@ -22,19 +20,6 @@ WORDS: tuple[dict[str, Any], ...] = (
     {"risk_level": "HIGH!!!", "reasons": ["this is terrible"], "needs_review": True},
     {"severity": None, "risk": {"level": 9}, "decision": {"verdict": "accept"}},
 )
-
-
-@pytest.fixture
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint() as running:
-        yield running
-
-
-@pytest.fixture
-async def asking(database: str, home: Path, endpoint: ScriptedEndpoint) -> AsyncIterator[Reprise]:
-    key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
-    async with Reprise.open(database_url=database, home=home, **key) as opened:
-        yield opened
 
 
 async def levels(reprise: Reprise, thread: str) -> dict[str, Any]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pikepdf
 import pytest
 from desk import LEASE, Desk, changed, check_offsets, pdf, says
 from PIL import Image, ImageDraw, ImageFont
-from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 from world import CLAUSES, DATA
 
 from graph import Reprise
-from graph.adapters.children import Children
 from graph.adapters.layout import Word
 from graph.adapters.pdf_ticks import in_place
 from graph.adapters.reader import lacking_for_ocr
@@ -23,13 +20,6 @@ from nodes.domain.documents import BOX_UNIT
 
 NASTY = DATA / "nasty_pdfs"
 needs_data = pytest.mark.skipif(not NASTY.is_dir(), reason="the shared test documents are not beside the project")
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    children = Children(workers=1)
-    yield Desk(children)
-    await children.aclose()
 
 
 def options(canvas: Canvas) -> None:
@@ -125,17 +115,19 @@ async def test_an_option_that_is_not_ticked_goes_to_a_person_and_one_that_is_doe
 
 @pytest.mark.skipif(bool(lacking_for_ocr()), reason="no OCR is installed")
 async def test_boxes_that_lie_over_a_scan_are_read_with_the_words_of_the_scan(desk: Desk, tmp_path: Path) -> None:
-    image = Image.new("L", (1240, 1754), 255)
+    image = Image.new("L", (960, 620), 255)
     for top, label in ((300, "The cap applies to this order."), (420, "The liability is not limited.")):
         ImageDraw.Draw(image).text((200, top), label, fill=0, font=ImageFont.load_default(36))
 
+    size = (image.width * 72 / 150, image.height * 72 / 150)
+
     def draw(canvas: Canvas) -> None:
-        canvas.drawImage(ImageReader(image), 0, 0, *A4)
+        canvas.drawImage(ImageReader(image), 0, 0, *size)
         for name, top, checked in (("a", 300, False), ("b", 420, True)):
-            low = 842 - (top + 36) * 842 / 1754
+            low = size[1] - (top + 36) * 72 / 150
             canvas.acroForm.checkbox(name=name, checked=checked, x=70, y=low, size=14)
 
-    text = await desk.text(pdf(tmp_path / "a.pdf", draw))
+    text = await desk.text(pdf(tmp_path / "a.pdf", draw, size=size))
     assert text.pages[0].state == "ocr"
     assert [line for line in text.text.splitlines() if line] == [
         "☐ The cap applies to this order.",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from world import begin, contracts, environment, kill, number, rows, run, wait_until
+from cli_room import run_here
+from world import begin, contracts, environment, kill, number, rows, wait_until
 
 from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -21,15 +22,9 @@ OPENAI: dict[str, Any] = {"engine": "openai", "models": MODELS, "review": "never
 HANG = {"match": "Firm 2 Ltd", "fault": "hang"}
 
 
-@pytest.fixture
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint() as running:
-        yield running
-
-
 @asynccontextmanager
 async def asking(database: str, home: Path, endpoint: ScriptedEndpoint, **settings: Any) -> AsyncIterator[Reprise]:
-    key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x", "request_seconds": 0.4}
+    key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x", "request_seconds": 1.5}
     async with Reprise.open(database_url=database, home=home, **{**key, **settings}) as opened:
         yield opened
 
@@ -118,7 +113,7 @@ async def test_calls_in_flight_at_the_deadline_are_left_and_the_run_waits_for_a_
 
 
 async def test_a_file_that_takes_too_long_to_parse_has_its_child_killed_and_its_own_word(
-    database: str, home: Path, tmp_path: Path
+    database: str, home: Path, tmp_path: Path, own_children: None
 ) -> None:
     async with Reprise.open(database_url=database, home=home, parsing_seconds=0.001) as reprise:
         with pytest.raises(SourceError, match="could not be read within"):
@@ -127,7 +122,7 @@ async def test_a_file_that_takes_too_long_to_parse_has_its_child_killed_and_its_
 
 
 def test_after_a_kill_9_with_a_document_put_off_nothing_else_is_asked_again(
-    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path
+    database: str, home: Path, endpoint: ScriptedEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     endpoint.script([HANG])
     source = contracts(tmp_path / "room", 12)
@@ -139,9 +134,9 @@ def test_after_a_kill_9_with_a_document_put_off_nothing_else_is_asked_again(
     again = "SELECT count(*) FROM reprise.calls WHERE document = 'contract_0002.pdf' AND tool = 'model'"
     wait_until(lambda: number(database, put_off) == 1 and number(database, again) == 2, 90)
     kill(process)
-    watched = run(["status", "t", "--watch"], env)
+    watched = run_here(["status", "t", "--watch"], env, capsys)
     assert watched.returncode == 0 and "nobody drives it" in watched.stdout
-    resumed = run(["resume", "t", "--json"], env)
+    resumed = run_here(["resume", "t", "--json"], env, capsys)
     assert resumed.returncode == 0, resumed.stderr
     end = json.loads(resumed.stdout)
     assert (end["documents"]["done"], end["documents"]["failed"]) == (11, 1)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cli_room import refused, run_here
 from rooms import risky
 from world import begin, environment, kill, number, rows, run, wait_until
 
@@ -198,7 +199,7 @@ def test_a_signal_drains_the_run_at_work_and_begins_no_other(
         (["resume", "--all", "--budget-usd", "5"], "--budget-usd"),
     ],
 )
-def test_all_changes_and_decides_nothing(arguments: list[str], says: str, env: dict[str, str]) -> None:
-    refused = run(arguments, env)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert says in refused.stderr
+def test_all_changes_and_decides_nothing(
+    arguments: list[str], says: str, env: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert says in refused(run_here(arguments, env, capsys), 2)

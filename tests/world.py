@@ -17,6 +17,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
+CHILDREN = "1"
+"""Processes that read the documents of a run: two tests run at once, and each more costs its imports once more."""
 
 CLAUSES = (
     '1. This Agreement is made between {name} Ltd (the "Supplier") and Meridian Foods SA (the "Customer").',
@@ -45,6 +47,7 @@ def environment(database: str, home: Path, **more: str) -> dict[str, str]:
         **kept,
         "REPRISE_DATABASE_URL": database,
         "REPRISE_HOME": str(home),
+        "REPRISE_CHILDREN": CHILDREN,
         "LANGGRAPH_STRICT_MSGPACK": "true",
         "PYTHONWARNINGS": "error",
         "COLUMNS": "120",

@@ -68,8 +68,8 @@ _UNNAMED = re.compile(
     re.IGNORECASE,
 )
 _LABELLED = re.compile(
-    r"(?:^[ \t]*|(?<=[ \t][ \t]))(?:the |le |la |l['’])?(?P<role>part(?:y|ie) [a-d]|buyer|seller|purchaser|customer|client"
-    r"|supplier|vendor"
+    r"(?:^[ \t]*|(?<=[ \t][ \t]))(?:the |le |la |l['’])?(?P<role>part(?:y|ie) [a-d]|buyer|seller|purchaser"
+    r"|customer|client|supplier|vendor"
     r"|(?:service )?provider|contractor|licensor|licensee|distributor|reseller|lessor|lessee|prestataire|fournisseur"
     r"|titulaire|acheteur|vendeur|bailleur|preneur)(?:/[\w-]{1,20})?[ \t]*[:：][ \t]*(?P<name>[^\n\f]{2,119})",
     re.IGNORECASE | re.MULTILINE,
