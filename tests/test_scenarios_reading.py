@@ -97,7 +97,7 @@ async def test_a_password_opens_a_document_and_what_it_carries(reprise: Reprise,
     assert {name: one["state"] for name, one in documents.items()} == {"a.pdf": "done", "a.pdf#annexe é.pdf": "done"}
     assert not any(one["warnings"] for one in documents.values())
     found = {(one.document, one.supplier) for one in await reprise.findings("b29")}
-    assert found == {("a.pdf", "Firm"), ("a.pdf#annexe é.pdf", "Firm")}
+    assert found == {("a.pdf", "Firm 0 Ltd"), ("a.pdf#annexe é.pdf", "Firm 1 Ltd")}
     assert all(one.boxes for one in await reprise.findings("b29"))
 
 
