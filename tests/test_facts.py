@@ -364,3 +364,11 @@ def test_an_order_form_does_not_take_the_date_of_the_agreement_that_it_is_under(
 
 def test_nothing_but_blanks_comes_to_an_end_with_no_fact() -> None:
     assert stated(" " * 40_000) == stated("\t" * 40_000) == []
+
+
+def test_a_numbered_sentence_before_another_is_no_heading_and_its_term_is_read() -> None:
+    found = stated(
+        "2. Term\n2.1 This Agreement starts on 1 April 2021 and continues for three (3) years. It renews automatically "
+        "for successive periods of one year unless either party gives ninety (90) days' written notice."
+    )
+    assert {"initial_term": ["3 years"], "expiration_date": ["2024-04-01"]}.items() <= values(found).items()

@@ -35,9 +35,14 @@ _ENDED = re.compile(r"""[.;:!?…]["'”’»)\]]*\Z""")
 _BREAK = re.compile(r"""[.!?…]["'”’»)\]]*\s+(?=["'“‘«(\[]*\s?[A-ZÀ-ÞŒ0-9(\[“"•])""")
 _LAST_WORD = re.compile(r"([^\W_]+(?:\.[^\W_]+)*)\Z")
 _SEMICOLON = re.compile(r";\s+(?:and\s+|or\s+|et\s+|ou\s+)?(?=\(?[a-zA-Z0-9])")
+# What has one of these is no heading. Left out are those that stand in headings too: grants, assigns, warrants, ends.
 _VERB = re.compile(
     r"\b(?:shall|will|may|must|is|are|was|were|be|has|have|had|not|agrees?|hereby|est|sont|sera|seront|peut|doit|doivent"
-    r"|a été|ne|pas|s'engage|été)\b",
+    r"|a été|ne|pas|s'engage|été"
+    r"|starts|begins|commences|continues|remains|renews|terminates|expires|applies|governs|constitutes|supersedes"
+    r"|includes|contains|requires|acknowledges|undertakes|indemnifies|retains|owns"
+    r"|prend|entre en|commence|demeure|s'applique|s'appliquent|constitue|comprend|garantit|accorde|concède|conserve"
+    r"|reconnaît|déclare)\b",
     re.IGNORECASE,
 )
 _ABBREVIATED = (
