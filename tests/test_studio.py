@@ -25,7 +25,7 @@ pytestmark = [
 ]
 
 OPENAI = {"engine": "openai"}
-COMMITTED = "SELECT count(*) FROM reprise.calls WHERE tool = 'model' AND state = 'completed'"
+DONE = "SELECT count(*) FROM reprise.run_document WHERE state = 'done'"
 
 
 @pytest.fixture(scope="module")
@@ -218,13 +218,12 @@ async def test_after_a_kill_9_of_the_server_the_command_line_goes_on_and_pays_no
             thread = (await client.threads.create())["thread_id"]
             given = {"source": str(contracts(tmp_path / "room", 40)), **OPENAI}
             await client.runs.create(thread, "reprise", input=given)
-        busy = lambda: number(dev.database, COMMITTED) >= 12 and dev.endpoint.counts()["in_flight"] == 8  # noqa: E731
+        busy = lambda: number(dev.database, DONE) >= 12 and dev.endpoint.counts()["in_flight"] == 8  # noqa: E731
         await asyncio.to_thread(wait_until, busy, 60)
         os.killpg(dev.process.pid, signal.SIGKILL)
         dev.process.wait()
         wait_until(lambda: dev.endpoint.counts()["in_flight"] == 0)
-        done = number(dev.database, "SELECT count(*) FROM reprise.run_document WHERE state = 'done'")
-        assert 12 <= done < 40
+        assert 12 <= number(dev.database, DONE) < 40
         end = dev.cli("resume", thread)
         assert (end["status"], end["documents"]["done"], end["resumes"]) == ("completed", 40, 1)
         again = [count for count in dev.asked().values() if count > 1]
