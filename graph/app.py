@@ -29,6 +29,7 @@ from graph.runtime.first_work import first_work
 from graph.runtime.lease import Lease
 from graph.runtime.migrations import migrate
 from graph.runtime.threads import checked_name, find_thread, thread_id_of
+from graph.searching import Searching
 from graph.settings import Settings as OperatorSettings
 from graph.settings import operator_settings as operator_settings
 from graph.support import Support
@@ -41,7 +42,7 @@ from nodes.domain.run import Run, Settings
 from state import RunInput
 
 
-class Reprise(Keeping, Forking):
+class Reprise(Keeping, Forking, Searching):
     """Runs, by thread; make one with `Reprise.open`."""
 
     def __init__(self, parts: Parts) -> None:

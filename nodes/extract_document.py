@@ -12,7 +12,6 @@ from nodes.domain.agreement import compared
 from nodes.domain.clauses import Candidate, Finding
 from nodes.domain.documents import DocumentText, SourceDocument, keys_for
 from nodes.domain.errors import AnswerInvalid, ArtifactMissing, DocumentError, Transient, Unreadable
-from nodes.domain.evidence import Locator
 from nodes.domain.extraction import read_answer
 from nodes.domain.fact_kinds import facts_version
 from nodes.domain.facts import Fact
@@ -21,9 +20,10 @@ from nodes.domain.format import duration
 from nodes.domain.hostile import addressed, hidden_findings
 from nodes.domain.looked_for import known_locally
 from nodes.domain.passages import Passage, halve, reading_list
-from nodes.domain.placing import located, located_facts, lost_quotes
+from nodes.domain.placing import bare_quotes, located, located_facts, lost_quotes, names_itself
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import DocumentResult, Run, chain
+from nodes.domain.searching import Entry, entries_of
 from nodes.domain.sentences import heading_at
 from nodes.ports import Answer, Patience, Question, Services
 from nodes.prompts.questions import ANSWER_TOKENS, model_question
@@ -91,7 +91,7 @@ async def extract_document(services: Services, work: Work, ordinal: int, *, agai
     except DocumentError as error:
         late = isinstance(error, Unreadable) and error.word == "parsing_timeout"
         result = one.put_off(str(error)) if late else one.result(state="failed", reason=str(error))
-    await services.ledger.finish_document(run.run_id, result)
+    await services.ledger.finish_document(run.run_id, result, one.entries if result.state == "done" else ())
 
 
 class _Document:
@@ -106,6 +106,7 @@ class _Document:
         self.patience = Patience(until, factor, insists=False)
         self.pages: tuple[tuple[int, str, str], ...] = ()
         self.model = ""
+        self.entries: Sequence[Entry] = ()
 
     def result(self, **what: Any) -> DocumentResult:
         """Its row."""
@@ -133,6 +134,7 @@ class _Document:
         reading, raw = await self._read()
         self.pages = tuple((number, state, reason) for number, state, reason in reading.value["pages"])
         text = await _off_the_loop(len(raw), _parse, raw)
+        self.entries = await _off_the_loop(len(raw), entries_of, text)
         rules = await self._ask(rules_question(services, self.work.playbook, source, reading.value["text_ref"]))
         text = replace(text, instructions=tuple((start, end) for start, end in rules.value.get("instructions", ())))
         seen = _seen_by_rules(rules.value)
@@ -206,11 +208,12 @@ class _Document:
                 candidates += found
                 warnings += notes
                 asked.append((answer, frozenset(candidate.quote for candidate in found)))
-                if named and not supplier and Locator(text).locate(named.quote or named.name).alignment != "not_found":
+                if named and not supplier and names_itself(text, named.name, named.quote):
                     supplier = named.name
         judged = known_locally(text.language) | {rule.type for rule in self.work.playbook.rules}
         lost = await _off_the_loop(len(text.text), lost_quotes, text, candidates)
-        candidates = compared(candidates, rules.candidates, judged, lost)
+        bare = await _off_the_loop(len(text.text), bare_quotes, text, candidates)
+        candidates = compared(candidates, rules.candidates, judged, lost, bare)
         return _Seen(candidates, supplier or rules.supplier, warnings, asked)
 
     async def _answers(

@@ -15,6 +15,7 @@ from nodes.domain.documents import SourceDocument
 from nodes.domain.playbook import Playbook
 from nodes.domain.review import Decision
 from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings, Spend, Tally
+from nodes.domain.searching import Entry
 
 
 class Clock(Protocol):
@@ -198,10 +199,11 @@ class Ledger(Protocol):
     async def retry_failed(self, run_id: str) -> int:
         """Leave the documents that failed to the slow lane; returns how many."""
 
-    async def finish_document(self, run_id: str, result: DocumentResult) -> None:
+    async def finish_document(self, run_id: str, result: DocumentResult, entries: Sequence[Entry] = ()) -> None:
         """Write what became of a document, with its pages, in one transaction; repeating it changes nothing.
 
-        One that is deferred belongs to the slow lane from then on.
+        One that is deferred belongs to the slow lane from then on. `entries` make its text searchable in the matter,
+        unless it is already.
         """
 
     async def keep_artifact(self, run_id: str, ref: ArtifactRef) -> None:

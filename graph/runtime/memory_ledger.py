@@ -14,6 +14,7 @@ from nodes.domain.documents import SourceDocument
 from nodes.domain.errors import UnknownThread
 from nodes.domain.review import Decision
 from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings, Spend, Tally
+from nodes.domain.searching import Entry
 
 
 class MemoryLedger:
@@ -25,6 +26,7 @@ class MemoryLedger:
         self.named: dict[str, dict[str, ArtifactRef]] = {}
         self.decided: dict[str, list[Decision]] = {}
         self.effects: dict[tuple[str, str], dict[str, Any]] = {}
+        self.entries: dict[tuple[str, str], list[Entry]] = {}
         self._journal = journal
 
     async def open_run(self, run: Run, documents: Sequence[SourceDocument]) -> Run:
@@ -82,9 +84,11 @@ class MemoryLedger:
             rows[row.ordinal] = replace(row, state="deferred", slow=True, reason=f"To be tried again: {row.reason}")
         return len(failed)
 
-    async def finish_document(self, run_id: str, result: DocumentResult) -> None:
+    async def finish_document(self, run_id: str, result: DocumentResult, entries: Sequence[Entry] = ()) -> None:
         slow = self.rows[run_id][result.ordinal].slow or result.state == "deferred"
         self.rows[run_id][result.ordinal] = replace(result, slow=slow)
+        if entries:
+            self.entries.setdefault((self.runs[run_id].matter, result.text_ref), list(entries))
 
     async def keep_artifact(self, run_id: str, ref: ArtifactRef) -> None:
         self.named.setdefault(run_id, {})[ref.name] = ref

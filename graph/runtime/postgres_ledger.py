@@ -14,6 +14,7 @@ from nodes.domain.documents import PAGE_STATES, SourceDocument
 from nodes.domain.errors import UnknownThread
 from nodes.domain.review import Decision
 from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings, Spend, Tally
+from nodes.domain.searching import Entry
 
 _RUN_FIELDS = [field.name for field in fields(Run) if field.name not in ("settings", "artifacts", "versions")]
 
@@ -85,7 +86,7 @@ class PostgresLedger:
     async def retry_failed(self, run_id: str) -> int:
         return await self._database.execute("retry_failed", run_id=run_id)
 
-    async def finish_document(self, run_id: str, result: DocumentResult) -> None:
+    async def finish_document(self, run_id: str, result: DocumentResult, entries: Sequence[Entry] = ()) -> None:
         await self._database.execute(
             "finish_document",
             run_id=run_id,
@@ -105,6 +106,7 @@ class PostgresLedger:
             numbers=[page[0] for page in result.pages],
             states=[page[1] for page in result.pages],
             reasons=[storable(page[2]) for page in result.pages],
+            **entry_values(entries),
         )
 
     async def keep_artifact(self, run_id: str, ref: ArtifactRef) -> None:
@@ -149,6 +151,16 @@ class PostgresLedger:
             sum(int(row["findings"]) for row in documents),
             [unit for row in documents for unit in row["units"] or ()],
         )
+
+
+def entry_values(entries: Sequence[Entry]) -> dict[str, Any]:
+    """Entries of the search index as columns."""
+    return {
+        "starts": [entry.start for entry in entries],
+        "stops": [entry.end for entry in entries],
+        "on_pages": [entry.page for entry in entries],
+        "words": [storable(entry.words) for entry in entries],
+    }
 
 
 def tally(documents: Mapping[str, int], pages: Mapping[str, int], findings: int, units: Iterable[str]) -> Tally:

@@ -20,6 +20,7 @@ from graph.surfaces import (
     cli_machine,
     cli_playbook,
     cli_run,
+    cli_search,
 )
 from graph.surfaces.ends import BY_SIGNAL, USAGE, end_of
 from graph.surfaces.output import say, write_anything
@@ -52,6 +53,7 @@ PANELS: dict[str, Sequence[Callable[..., int]]] = {
         cli_look.show,
         cli_look.findings,
         cli_facts.facts,
+        cli_search.search,
         cli_look.report,
         cli_look.runs,
         cli_look.decisions,
@@ -74,7 +76,9 @@ PANELS: dict[str, Sequence[Callable[..., int]]] = {
 }
 for _panel, _commands in PANELS.items():
     for _command in _commands:
-        app.command(rich_help_panel=_panel)(_command)
+        # A word behind a minus is a part of the question.
+        asks = {"ignore_unknown_options": True} if _command is cli_search.search else {}
+        app.command(rich_help_panel=_panel, context_settings=asks)(_command)
 playbooks.command("check")(cli_playbook.check)
 playbooks.command("show")(cli_playbook.show)
 app.add_typer(playbooks, rich_help_panel="Look after the machine")

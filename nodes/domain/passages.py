@@ -79,7 +79,7 @@ def choose(
     more = _places(text.text, likely)
     if size <= SHORT_CHARS or (not best and size <= budget_chars):
         return _passages(text, [(0, size)])
-    blocks = _blocks(text.text)
+    blocks = paragraphs(text.text, 0, size)
     if not blocks:
         return []
     if more:
@@ -199,12 +199,11 @@ def _place(text: str, candidate: Candidate) -> tuple[int, int] | None:
     return None if start < 0 else (start, min(start + max(len(candidate.quote), 1), len(text)))
 
 
-def _blocks(text: str) -> list[tuple[int, int]]:
-    """Paragraphs as (start, end), none longer than BLOCK_CHARS, blank ones left out."""
+def paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Paragraphs of [start, end) as (start, end), none longer than BLOCK_CHARS, blank ones left out."""
     found: list[tuple[int, int]] = []
-    start = 0
-    for end, after in [*((gap.start(), gap.end()) for gap in _GAP.finditer(text)), (len(text), len(text))]:
-        found += [(s, e) for s, e in _cut(text, start, end, BLOCK_CHARS) if text[s:e].strip()]
+    for stop, after in [*((gap.start(), gap.end()) for gap in _GAP.finditer(text, start, end)), (end, end)]:
+        found += [(s, e) for s, e in _cut(text, start, stop, BLOCK_CHARS) if text[s:e].strip()]
         start = after
     return found
 

@@ -1,8 +1,8 @@
 """Whether hostile and large input costs in proportion: `python tests/benchmarks/growth.py [--small]`.
 
 For each kind of text, the processor time of a text twice as long over that of the text itself, for splitting into
-sentences, the rules, the local engine and the facts; and the same for writing and checking a note with twice the
-findings. Two is linear, four is quadratic; more than three fails.
+sentences, the rules, the local engine, the facts and the search index; and the same for writing and checking a note
+with twice the findings. Two is linear, four is quadratic; more than three fails.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from nodes.domain.note_check import verified
 from nodes.domain.note_markdown import to_markdown
 from nodes.domain.playbook_reading import parse_playbook
 from nodes.domain.rules import find
+from nodes.domain.searching import entries_of
 from nodes.domain.sentences import sentences
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +84,7 @@ def _cases(size: int) -> Iterator[tuple[str, Callable[[int], object]]]:
         yield f"French rules on {title}", lambda count, text=french: find(text[count], types)
         yield f"local engine on {title}", lambda count, text=text: look(text[count], types)
         yield f"facts of {title}", lambda count, text=text: read(text[count], [])
+        yield f"search entries of {title}", lambda count, text=text: entries_of(text[count])
         yield f"facts of a decision of {title}", lambda count, text=french: decisions.read(text[count])
     yield "a note", lambda count: _note(count * size // 100)
 

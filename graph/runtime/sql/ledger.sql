@@ -95,6 +95,15 @@ WITH document AS (
            finished_at = clock_timestamp(), slow = slow OR %(state)s = 'deferred', stale = ''
      WHERE run_id = %(run_id)s AND ordinal = %(ordinal)s
     RETURNING run_id, ordinal
+), entries AS (
+    INSERT INTO reprise.entries (matter, text_ref, start, stop, page, language, stems)
+    SELECT r.matter, %(text_ref)s, e.start, e.stop, e.page, e.language, e.stems
+      FROM document JOIN reprise.runs r USING (run_id),
+           LATERAL reprise.stemmed(%(language)s, %(starts)s::int[], %(stops)s::int[], %(on_pages)s::int[],
+                                   %(words)s::text[]) e
+     WHERE NOT EXISTS (SELECT 1 FROM reprise.entries known
+                        WHERE known.matter = r.matter AND known.text_ref = %(text_ref)s)
+    ON CONFLICT (matter, text_ref, start) DO NOTHING
 )
 INSERT INTO reprise.pages (run_id, ordinal, number, state, reason)
 SELECT document.run_id, document.ordinal, page.number, page.state, page.reason
