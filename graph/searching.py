@@ -14,14 +14,17 @@ from graph.runtime.postgres_ledger import entry_values
 from nodes.domain.documents import DocumentText
 from nodes.domain.errors import ArtifactMissing, UserError
 from nodes.domain.evidence import Locator
+from nodes.domain.facts import Fact
 from nodes.domain.format import count, one_line, place_in, unit_of
 from nodes.domain.searching import Asked, around, asked, entries_of, same_length, unaccented
+from nodes.domain.titles import title_of
 
 MOST = 1000
 """Hits that one search returns at the most."""
 
 COLUMNS = {
     "document": "string",
+    "title": "string",
     "supplier": "string",
     "page": "Int64",
     "unit": "string",
@@ -40,6 +43,8 @@ class Hit:
     document: str
     """Path below the source of the run that read it last."""
     document_sha256: str
+    title: str
+    """What the document calls itself: court, date and number of a decision, title of a contract; "" if nothing."""
     supplier: str
     """As the document names it; "" when it could not be told."""
     page: int
@@ -84,7 +89,7 @@ class SearchView(list[Hit]):
     def _repr_html_(self) -> str:
         head = unit_of(hit.unit for hit in self)
         title = f"{count(self.total, 'passage')} in {count(self.documents, 'document')}"
-        return table(title, ("document", head, "passage", "supplier"), [_cells(hit, head) for hit in self])
+        return table(title, ("document", head, "passage", "title", "supplier"), [_cells(hit, head) for hit in self])
 
 
 class Searching:
@@ -158,6 +163,7 @@ class Searching:
     async def _hits(self, rows: Sequence[Mapping[str, Any]], question: Asked) -> list[Hit]:
         texts = {ref: await self._text(ref) for ref in dict.fromkeys(row["text_ref"] for row in rows)}
         locators = {ref: Locator(text) for ref, text in texts.items() if text is not None}
+        titles = {ref: await self._title(ref) for ref in dict.fromkeys(row["facts_ref"] for row in rows)}
         pieces = [text.text[row["start"] : row["stop"]] if (text := texts[row["text_ref"]]) else "" for row in rows]
         plain = [same_length(piece) for piece in pieces]
         bare = ["".join(b if len(b := unaccented(char)) == 1 else char for char in piece) for piece in plain]
@@ -166,7 +172,12 @@ class Searching:
         found = await self.parts.outside.database.rows("marks", **given, languages=languages, texts=[*plain, *bare])
         marked = [_marks(row["marked"]) for row in found]
         return [
-            _hit(row, locators.get(row["text_ref"]), piece, sorted({*marked[place], *marked[place + len(rows)]}))
+            _hit(
+                {**row, "title": titles[row["facts_ref"]]},
+                locators.get(row["text_ref"]),
+                piece,
+                sorted({*marked[place], *marked[place + len(rows)]}),
+            )
             for place, (row, piece) in enumerate(zip(rows, pieces, strict=True))
         ]
 
@@ -176,6 +187,13 @@ class Searching:
             return DocumentText.from_json(json.loads(await self.parts.outside.services.artifacts.get(ref)))
         except ArtifactMissing:
             return None
+
+    async def _title(self, ref: str) -> str:
+        try:
+            stored = await self.parts.outside.services.artifacts.get(ref) if ref else b"[]"
+        except ArtifactMissing:
+            return ""
+        return title_of([Fact.from_json(fact) for fact in json.loads(stored)])
 
     async def _nothing(self, matter: str) -> str:
         known = [row["matter"] for row in await self.parts.outside.database.rows("matters")]
@@ -192,7 +210,7 @@ def _hit(row: Mapping[str, Any], locator: Locator | None, piece: str, marks: lis
     inside = [(s - start, e - start) for s, e in marks if start <= s and e <= start + len(quote)]
     placed = locator.locate(quote, row["start"] + start).boxes if locator is not None and quote else ()
     boxes = tuple({name: getattr(box, name) for name in box.__slots__} for box in placed)
-    own = {name: row[name] for name in ("document", "supplier", "page", "unit", "thread_id")}
+    own = {name: row[name] for name in ("document", "title", "supplier", "page", "unit", "thread_id")}
     return Hit(**own, document_sha256=row["sha256"], quote=quote, marks=tuple(inside), boxes=boxes, rank=row["rank"])
 
 
@@ -222,5 +240,6 @@ def _cells(hit: Hit, head: str) -> tuple[str, ...]:
         escape(one_line(hit.document, 60)),
         place_in(hit.page, hit.unit, head),
         f"“{passage}”",
+        escape(one_line(hit.title, 80)),
         escape(one_line(hit.supplier, 40)),
     )

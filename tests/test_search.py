@@ -165,6 +165,27 @@ async def test_documents_that_could_not_be_read_are_counted(reprise: Reprise, tm
     assert (found.searched, found.not_searched, found.documents) == (1, 1, 1)
 
 
+async def test_a_hit_says_what_the_document_calls_itself(reprise: Reprise, tmp_path: Path) -> None:
+    room = tmp_path / "room"
+    room.mkdir()
+    (room / "contract.txt").write_text(
+        "MASTER SUPPLY AGREEMENT\n\n" + (risky(tmp_path, 1) / "contract_000.txt").read_text()
+    )
+    decision = ("COUR DE CASSATION", "Chambre sociale", "Audience publique du 24 janvier 2018", "Rejet")
+    number = ("Pourvoi n° B 16-22.168", "LA COUR DE CASSATION, CHAMBRE SOCIALE, a rendu l'arrêt suivant :")
+    pdf(
+        room / "decision.pdf",
+        says(*decision, *number, "Attendu que le salarié a été licencié ;", "REJETTE le pourvoi."),
+    )
+    await reprise.start(room / "contract.txt", thread="one", review="never")
+    await reprise.start(room / "decision.pdf", thread="two", review="never", playbook="case-law")
+    titles = {hit.document: hit.title for hit in await reprise.search("unlimited or pourvoi")}
+    assert titles == {
+        "contract.txt": "MASTER SUPPLY AGREEMENT",
+        "decision.pdf": "Cour de cassation, chambre sociale, 24 janvier 2018, n° 16-22.168",
+    }
+
+
 def test_the_command_prints_passages_or_one_object_and_refuses_in_a_sentence(
     database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,7 +200,7 @@ def test_the_command_prints_passages_or_one_object_and_refuses_in_a_sentence(
     data = json.loads(printed.stdout)
     assert list(data) == ["query", "matter", "thread_id", "total", "documents", "searched", "not_searched", "hits"]
     assert (data["query"], data["total"], len(data["hits"])) == ("laws of France", 3, 2)
-    names = "document document_sha256 supplier page unit quote marks boxes rank thread_id"
+    names = "document document_sha256 title supplier page unit quote marks boxes rank thread_id"
     assert list(data["hits"][0]) == names.split()
     nothing = run_here(["search", "laws", "-France"], env, capsys)
     assert (nothing.returncode, nothing.stdout) == (0, "") and "ask for fewer" in nothing.stderr
@@ -245,4 +266,3 @@ def test_what_is_shown_of_a_long_passage_holds_a_mark_and_is_short(text: str, da
     start, end = around(text, marks)
     assert 0 <= start <= end <= len(text) and end - start <= QUOTE_CHARS
     assert any(start <= begin and stop <= end for begin, stop in marks)
-

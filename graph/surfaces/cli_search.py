@@ -58,19 +58,23 @@ def _show(found: SearchView) -> None:
 
 
 def _show_hit(hit: Hit) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     from nodes.domain.format import one_line, place_in
 
     head = Text(one_line(hit.document, 200), style="bold")
     head.append(f", {place_in(hit.page, hit.unit)}", style="")
-    if hit.supplier:
-        head.append(f"  {one_line(hit.supplier, 60)}", style="dim")
+    known = " · ".join(one_line(name, 90) for name in (hit.title, hit.supplier) if name)
+    if known:
+        head.append(f"  {known}", style="dim")
     quote, last = Text(), 0
     for start, end in [*hit.marks, (len(hit.quote), len(hit.quote))]:
         quote.append(hit.quote[last:start]).append(hit.quote[start:end], style="bold")
         last = end
     lines = Text(" ").join(part for part in quote.split() if part.plain.strip())
     console().print(head)
-    console().print(Padding(lines if hit.quote else Text("the text is gone: resume the run"), (0, 0, 1, 2)))
+    body = lines if hit.quote else Text("the text is gone: resume the run")
+    for line in body.wrap(console(), max(console().width - 2, 20)):
+        line.rstrip()
+        console().print(Text("  ").append_text(line))
+    console().print()

@@ -48,7 +48,7 @@ SELECT sha256, max(bytes) AS bytes, array_agg(name ORDER BY artifact_id) AS name
 -- Starts and resumes, of one thread or of all, oldest first. stopped_at: the last sign of life of whoever drove before,
 -- when that one was killed; lost_seconds: from then until this one began. What waits for a person, or was stopped in
 -- peace, loses no time. documents_kept and kept_usd: what was done and paid before, and was not done or paid again.
-SELECT r.*, u.name, l.owner IS NOT NULL AS live,
+SELECT r.*, u.name, l.owner IS NOT NULL AS live, l.host_key, l.pid_started,
        before.stopped_at, extract(epoch FROM r.started_at - before.stopped_at)::float AS lost_seconds,
        (SELECT count(*) FROM reprise.run_document d
          WHERE d.run_id = u.run_id AND d.finished_at < r.started_at AND d.state IN ('done', 'failed', 'skipped'))

@@ -31,7 +31,7 @@ SELECT language, query::text AS query FROM reprise.questions(%(wanted)s, %(bare)
 
 -- name: search
 WITH texts AS (
-    SELECT DISTINCT ON (d.sha256) d.text_ref, d.document, d.sha256, d.supplier, d.unit, r.thread_id, r.name
+    SELECT DISTINCT ON (d.sha256) d.text_ref, d.facts_ref, d.document, d.sha256, d.supplier, d.unit, r.thread_id
       FROM reprise.run_document d JOIN reprise.runs r USING (run_id)
      WHERE r.matter = %(matter)s AND (%(thread_id)s = '' OR r.thread_id = %(thread_id)s)
        AND d.state = 'done' AND d.text_ref <> ''
