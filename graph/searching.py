@@ -62,6 +62,11 @@ class Hit:
     thread_id: str
     """Of the run that read the document last."""
 
+    @property
+    def shown(self) -> str:
+        """The quote for a screen, of the same length: what moves a cursor or turns a line around is blank."""
+        return "".join(char if char.isprintable() else " " for char in self.quote)
+
     def to_json(self) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in self.__slots__}
         return {**own, "marks": [list(mark) for mark in self.marks], "boxes": list(self.boxes)}
@@ -233,9 +238,9 @@ def _cells(hit: Hit, head: str) -> tuple[str, ...]:
     parts: list[str] = []
     last = 0
     for start, end in hit.marks:
-        parts += [escape(hit.quote[last:start]), f"<b>{escape(hit.quote[start:end])}</b>"]
+        parts += [escape(hit.shown[last:start]), f"<b>{escape(hit.shown[start:end])}</b>"]
         last = end
-    passage = " ".join("".join([*parts, escape(hit.quote[last:])]).split())
+    passage = " ".join("".join([*parts, escape(hit.shown[last:])]).split())
     return (
         escape(one_line(hit.document, 60)),
         place_in(hit.page, hit.unit, head),

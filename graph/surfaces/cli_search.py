@@ -68,8 +68,8 @@ def _show_hit(hit: Hit) -> None:
     if known:
         head.append(f"  {known}", style="dim")
     quote, last = Text(), 0
-    for start, end in [*hit.marks, (len(hit.quote), len(hit.quote))]:
-        quote.append(hit.quote[last:start]).append(hit.quote[start:end], style="bold")
+    for start, end in [*hit.marks, (len(hit.shown), len(hit.shown))]:
+        quote.append(hit.shown[last:start]).append(hit.shown[start:end], style="bold")
         last = end
     lines = Text(" ").join(part for part in quote.split() if part.plain.strip())
     console().print(head)
