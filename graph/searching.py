@@ -41,7 +41,7 @@ class Hit:
     """A passage that holds what was asked."""
 
     document: str
-    """Path below the source of the run that read it last."""
+    """Path below the source of the newest run that has it."""
     document_sha256: str
     title: str
     """What the document calls itself: court, date and number of a decision, title of a contract; "" if nothing."""
@@ -60,7 +60,7 @@ class Hit:
     rank: float
     """By frequency and nearness of the words; comparable within one search alone."""
     thread_id: str
-    """Of the run that read the document last."""
+    """Of the newest run of the matter that has the document."""
 
     @property
     def shown(self) -> str:
