@@ -31,13 +31,18 @@ DATA = ROOT.parent / "shared" / "data"
 NEW = "TEMPLATE reprise_template"
 """How a migrated database with nothing in it is made."""
 
+# Whatever terminal or service the tests run in, what is printed has one width and no colour.
+TERMINAL = "COLUMNS LINES FORCE_COLOR NO_COLOR PY_COLORS GITHUB_ACTIONS TTY_COMPATIBLE TTY_INTERACTIVE"
+for _name in TERMINAL.split():
+    os.environ.pop(_name, None)
+
 # A slow or busy machine fails no test: what is asserted is what comes out, never how soon.
 settings.register_profile("any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any_machine")
 
 LONGEST = (
     "outage time recovery drain docs purge cli_drive unknown_outcomes app faults resume_inputs notebook real_contracts "
-    "outage_waiting reader retry_failed cli unattended"
+    "outage_waiting reader_refusals reader_scans retry_failed cli unattended"
 )
 """Files in which a process waits, dies or reads a scan, by what they took: begun last, one would run on alone."""
 

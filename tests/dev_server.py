@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from conftest import create
-from world import ROOT, environment, run, wait_until
+from world import PATIENT, ROOT, environment, run, wait_until
 
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 
@@ -56,7 +56,7 @@ def dev_server(server: str) -> Iterator[Dev]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with ScriptedEndpoint(latency=0.3) as endpoint, (place / "log").open("wb") as log:
-        env = environment(database, place / "home", OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
+        env = environment(database, place / "home", OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT)
         served = {**env, "LANGGRAPH_CLI_NO_ANALYTICS": "1", "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
         served.pop("PYTHONWARNINGS")  # of the server's own libraries
         command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--port", str(port)]
@@ -70,13 +70,13 @@ def dev_server(server: str) -> Iterator[Dev]:
         )
         dev = Dev(f"http://127.0.0.1:{port}", process, place / "log", database, endpoint, env)
         try:
-            wait_until(lambda: _answers(dev), 60)
+            wait_until(lambda: _answers(dev))
             yield dev
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
                 try:
-                    process.wait(20)
+                    process.wait(60)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
@@ -86,7 +86,7 @@ def dev_server(server: str) -> Iterator[Dev]:
 def _answers(dev: Dev) -> bool:
     assert dev.process.poll() is None, dev.log.read_text(errors="replace")[-3000:]
     try:
-        with urllib.request.urlopen(f"{dev.url}/ok", timeout=2) as answer:
+        with urllib.request.urlopen(f"{dev.url}/ok", timeout=10) as answer:
             return bool(answer.status == 200)
     except (urllib.error.URLError, TimeoutError, ConnectionError):
         return False

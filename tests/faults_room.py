@@ -78,7 +78,7 @@ async def run_under_faults(
     """Read so many documents through an endpoint with these faults; for those in `lost` it refuses for ever."""
     script = [{"match": rf"Firm {number} Ltd", "fault": "refusal"} for number in lost]
     with ScriptedEndpoint(latency=0.01, seed=4, faults=faults, script=script, retry_after=0.2) as endpoint:
-        key: dict[str, Any] = {"openai_base_url": endpoint.base_url, "openai_api_key": "x", "request_seconds": 4}
+        key: dict[str, Any] = {"openai_base_url": endpoint.base_url, "openai_api_key": "x", "request_seconds": 10}
         models = {"extract": MODEL, "summarize": MODEL}
         async with Reprise.open(database_url=database, home=home, **key) as reprise:
             began = time.monotonic()

@@ -10,12 +10,13 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from conftest import _to_end, named
-from world import begin, environment, number, rows, wait_until
+from world import PATIENT, begin, environment, number, rows, wait_until
 
 from graph.adapters import embedded_postgres
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -105,14 +106,14 @@ def asked(endpoint: ScriptedEndpoint) -> Counter[str]:
 
 def begun(url: str, home: Path, endpoint: ScriptedEndpoint, source: Path, **more: str) -> tuple[Any, dict[str, str]]:
     """A job in a process of its own, and its environment."""
-    env = environment(url, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **more)
+    env = environment(url, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT, **more)
     arguments = ["start", source, "--thread", "t", *MODELS, "--review", "never", "--concurrency", "8", "--json"]
     return begin(arguments, env), env
 
 
 def half_done(url: str, documents: int) -> None:
     query = "SELECT count(*) FROM reprise.run_document WHERE state = 'done'"
-    wait_until(lambda: number(url, query) >= documents, 60)
+    wait_until(lambda: number(url, query) >= documents)
 
 
 def nothing_twice(url: str, endpoint: ScriptedEndpoint, documents: int) -> None:
@@ -126,8 +127,19 @@ def nothing_twice(url: str, endpoint: ScriptedEndpoint, documents: int) -> None:
     assert number(url, "SELECT count(*) FROM reprise.answers WHERE state = 'claimed'") == 0
 
 
-def restarted(server: Server, process: subprocess.Popen[str], least: float, most: float, seed: int = 0) -> int:
-    """Restart the server every so many seconds, at random, until the process has ended; returns how often."""
+def restarted(
+    server: Server,
+    process: subprocess.Popen[str],
+    least: float,
+    most: float,
+    *,
+    third: Callable[[], None] = lambda: None,
+    seed: int = 0,
+) -> int:
+    """Restart the server every so many seconds, at random, until the process has ended; returns how often.
+
+    `third` is called after the third time.
+    """
     chance, restarts = random.Random(seed), 0
     while True:
         until = time.monotonic() + chance.uniform(least, most)
@@ -137,3 +149,5 @@ def restarted(server: Server, process: subprocess.Popen[str], least: float, most
             time.sleep(0.05)
         server.restart()
         restarts += 1
+        if restarts == 3:
+            third()

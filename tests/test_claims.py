@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from rooms import risky
-from world import number
+from world import PATIENCE, number
 
 from graph import Reprise
 from graph.runtime.postgres_journal import PostgresJournal
@@ -33,7 +33,7 @@ async def test_a_run_that_was_cancelled_between_claim_and_call_is_resumed_in_the
 
     monkeypatch.setattr(PostgresJournal, "claim", cut_off)
     starting = asyncio.create_task(reprise.start(risky(tmp_path / "room"), thread="cut", review="never"))
-    await asyncio.wait_for(claimed.wait(), 20)
+    await asyncio.wait_for(claimed.wait(), PATIENCE)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
@@ -41,6 +41,6 @@ async def test_a_run_that_was_cancelled_between_claim_and_call_is_resumed_in_the
     left = (number(database, CLAIMED), number(database, RUNNING))
     assert left == (0, 0) if known else min(left) > 0
 
-    view = await asyncio.wait_for(reprise.resume("cut"), 30)
+    view = await asyncio.wait_for(reprise.resume("cut"), PATIENCE)
     assert view.status == "completed" and view.documents["done"] == 4
     assert (number(database, CLAIMED), number(database, RUNNING)) == (0, 0)

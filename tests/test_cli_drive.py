@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import re
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cli_room import Ended, objects, refused, room, run_here
-from world import begin, environment, run, wait_until
+from world import HELD, PATIENT, begin, environment, heard, kill, passing, released, run, to_its_end, wait_until
 
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 
@@ -85,14 +84,16 @@ def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, st
 def test_a_signal_drains_a_run_and_resume_completes_it_without_asking_twice(
     number: signal.Signals, code: int, env: dict[str, str], here: Call, tmp_path: Path
 ) -> None:
-    with ScriptedEndpoint(latency=0.5) as endpoint:
-        env.update(OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
+    with ScriptedEndpoint(script=passing(2)) as endpoint:
+        env.update(OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT)
         name = f"stopped-{number.name}"
         options = ["--thread", name, "--engine", "openai", "--matter", name, "--batch-size", "2", "--concurrency", "2"]
         process = begin(["start", room(tmp_path / "room", 8), *options], env)
-        wait_until(lambda: endpoint.counts()["received"] >= 4)
+        wait_until(lambda: endpoint.counts()["received"] == 4)
         process.send_signal(number)
-        stdout, stderr = process.communicate(timeout=30)
+        heard(process)
+        released(endpoint)
+        stdout, stderr = to_its_end(process)
         assert process.returncode == code, stderr
         assert f"Next: python run.py resume {name}" in stdout
         assert "Traceback" not in stderr
@@ -108,29 +109,28 @@ def test_a_signal_drains_a_run_and_resume_completes_it_without_asking_twice(
 
 
 def test_a_second_signal_stops_at_once(env: dict[str, str], tmp_path: Path) -> None:
-    with ScriptedEndpoint(latency=15) as endpoint:
-        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
+    with ScriptedEndpoint(latency=HELD) as endpoint:
+        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x", **PATIENT}
         process = begin(["start", room(tmp_path / "room"), "--thread", "twice", "--engine", "openai"], paid)
         wait_until(lambda: endpoint.counts()["received"] >= 1)
         process.send_signal(signal.SIGTERM)
-        time.sleep(0.5)
+        heard(process)
         process.send_signal(signal.SIGTERM)
-        _, stderr = process.communicate(timeout=30)
+        _, stderr = to_its_end(process)
         assert process.returncode == 143, stderr
         assert endpoint.counts()["answered"] == 0, "it waited for no answer"
         assert "Traceback" not in stderr
 
 
 def test_who_drives_a_thread_is_told_to_whoever_comes_second(env: dict[str, str], here: Call, tmp_path: Path) -> None:
-    with ScriptedEndpoint(latency=30) as endpoint:
-        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
+    with ScriptedEndpoint(latency=HELD) as endpoint:
+        paid = {**env, "OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x", **PATIENT}
         process = begin(["start", room(tmp_path / "room"), "--thread", "busy", "--engine", "openai"], paid)
         try:
             wait_until(lambda: endpoint.counts()["received"] >= 1)
             assert f"driven by process {process.pid}" in refused(run(["resume", "busy"], paid), 5)
         finally:
-            process.kill()
-            process.communicate(timeout=20)
+            kill(process)
         # The lease has not run out, but its process is dead: nobody drives it, and everybody is told so.
         view = json.loads(here("status", "busy", "--json").stdout)
         assert view["status"] == "interrupted"

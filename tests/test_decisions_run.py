@@ -11,7 +11,7 @@ import pikepdf
 import pytest
 from conftest import DATA
 from rulings import APPEAL, EXHIBITS, printed, rulings, social
-from world import begin, environment, kill, number, rows, run, wait_until
+from world import PATIENT, begin, environment, kill, number, passing, rows, run, wait_until
 
 from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -36,7 +36,7 @@ async def test_only_what_is_missing_or_contradicts_itself_waits_for_a_person(rep
     assert view.status == "completed"
     note = await reprise.report("law")
     assert note.count("\n| [") == 5 and "[21\\-18.401](#d-" in note
-    assert "14 mars 2022" in note and "**Réponse**: « Il résulte de ces textes" in note
+    assert "14 mars 2022" in note and "**Réponse** : « Il résulte de ces textes" in note
 
 
 async def test_an_embedded_file_is_read_and_stands_under_the_decision_that_carries_it(
@@ -50,7 +50,7 @@ async def test_an_embedded_file_is_read_and_stands_under_the_decision_that_carri
     view = await reprise.start(path.parent, thread="attached", playbook="case-law")
     assert (view.status, view.documents["done"]) == ("completed", 2)
     note = await reprise.report("attached")
-    assert note.count("\n| [") == 1 and "**Pièces jointes**: plan.txt" in note
+    assert note.count("\n| [") == 1 and "**Pièces jointes** : plan.txt" in note
 
 
 async def test_exhibits_beside_a_decision_ask_a_person_nothing_and_a_later_decision_of_the_case_is_one(
@@ -66,7 +66,7 @@ async def test_exhibits_beside_a_decision_ask_a_person_nothing_and_a_later_decis
     assert (view.status, view.documents["done"]) == ("completed", 4)
     note = await reprise.report("beside")
     assert (
-        note.count("\n| [") == 2 and "**Pièces jointes**: bordereau" in note and "**Autre exemplaire**: arret" in note
+        note.count("\n| [") == 2 and "**Pièces jointes** : bordereau" in note and "**Autre exemplaire** : arret" in note
     )
 
 
@@ -86,13 +86,14 @@ def test_after_a_kill_9_no_decision_whose_summary_was_committed_is_asked_about_a
     tmp_path: Path, database: str, home: Path
 ) -> None:
     source = rulings(tmp_path / "decisions", 12)
-    with ScriptedEndpoint(latency=0.4) as endpoint:
-        env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
+    with ScriptedEndpoint(script=passing(4)) as endpoint:
+        env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT)
         process = begin(["start", source, "--thread", "killed", *MODELS, "--concurrency", "2", "--json"], env)
         completed = "SELECT count(*) FROM reprise.calls WHERE tool = 'model' AND state = 'completed'"
-        wait_until(lambda: number(database, completed) >= 4 and endpoint.counts()["in_flight"] >= 1, 60)
+        wait_until(lambda: number(database, completed) == 4 and endpoint.counts()["in_flight"] == 2)
         kill(process)
         wait_until(lambda: endpoint.counts()["in_flight"] == 0)
+        endpoint.script([])
         resumed = run(["resume", "killed", "--json"], env)
         assert resumed.returncode == 0, resumed.stderr
         end = json.loads(resumed.stdout)

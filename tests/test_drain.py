@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
-import subprocess
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from cli_room import run_here
 from rooms import risky
-from world import begin, environment, number, rows, wait_until
+from world import HELD, PATIENCE, PATIENT, begin, environment, heard, number, released, rows, to_its_end, wait_until
 
 from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -24,20 +23,13 @@ MODELS = ("--engine", "openai", "--model", "extract=gpt-4.1-mini", "--model", "s
 
 @pytest.fixture
 def endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint(latency=1.5) as running:
+    with ScriptedEndpoint(latency=HELD) as running:
         yield running
 
 
 @pytest.fixture
 def env(database: str, home: Path, endpoint: ScriptedEndpoint) -> dict[str, str]:
-    return environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
-
-
-def heard(process: subprocess.Popen[str]) -> None:
-    """Wait until the process says that it heard the signal, then until what it had sent has arrived."""
-    assert process.stderr is not None
-    assert any("what is in flight is finished" in line for line in iter(process.stderr.readline, ""))
-    time.sleep(0.5)
+    return environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT)
 
 
 def asked(endpoint: ScriptedEndpoint, model: str = "") -> Counter[str]:
@@ -54,18 +46,19 @@ def test_in_a_long_batch_no_call_begins_after_the_signal_and_each_in_flight_gets
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    # One document meets trouble whenever it is asked about: its next attempt must not begin either.
-    endpoint.script([{"match": "Firm 5 Ltd", "status": 500, "delay": 1.5, "times": 3}])
+    # Two documents pass. Of the four in flight one then meets trouble: its next attempt must not begin either.
+    endpoint.script([{"delay": 0, "times": 2}, {"status": 500, "delay": HELD, "times": 1}])
     options = ["--thread", "t", "--batch-size", "40", "--concurrency", "4", "--review", "never", *MODELS]
     process = begin(["start", risky(tmp_path / "room", 40), *options], env)
-    wait_until(lambda: endpoint.counts()["received"] >= 6, 60)
+    # All its places are taken, so nothing is on its way to the endpoint either.
+    wait_until(lambda: endpoint.counts()["in_flight"] == 4 and endpoint.counts()["received"] == 6)
     process.send_signal(sent)
     heard(process)
-    then = endpoint.counts()["received"]
-    stdout, stderr = process.communicate(timeout=60)
+    released(endpoint)
+    stdout, stderr = to_its_end(process)
     assert process.returncode == code, stderr
     assert stdout.rstrip().endswith("Next: python run.py resume t") and "Traceback" not in stderr
-    assert endpoint.counts()["received"] == then < 40
+    assert endpoint.counts()["received"] == 6
     assert endpoint.calls("disconnected") == []
     # Flushed: each answer is stored, each call has its outcome, no document was failed for it.
     ended = {row["state"] for row in rows(database, "SELECT DISTINCT state FROM reprise.calls")}
@@ -73,24 +66,22 @@ def test_in_a_long_batch_no_call_begins_after_the_signal_and_each_in_flight_gets
     assert number(database, "SELECT count(*) FROM reprise.run_document WHERE state = 'failed'") == 0
     assert number(database, "SELECT count(*) FROM reprise.answers WHERE state = 'claimed'") == 0
 
-    endpoint.script([], latency=0.0)
     resumed = run_here(["resume", "t", "--json"], env, capsys)
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["documents"]["done"] == 40
-    troubled = number(database, "SELECT count(*) FROM reprise.calls WHERE state = 'failed'")
-    assert sum(count - 1 for count in asked(endpoint).values()) == troubled
+    assert number(database, "SELECT count(*) FROM reprise.calls WHERE state = 'failed'") == 1
+    assert sum(count - 1 for count in asked(endpoint).values()) == 1
 
 
 def test_calls_that_outlast_the_grace_are_left_and_their_documents_stay_to_be_done(
     endpoint: ScriptedEndpoint, env: dict[str, str], database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    endpoint.script(latency=90.0)
     options = ["--thread", "t", "--batch-size", "12", "--concurrency", "4", "--review", "never", *MODELS]
     room = risky(tmp_path / "room", 12)
-    process = begin(["start", room, *options], {**env, "REPRISE_GRACE_SECONDS": "1", "REPRISE_REQUEST_SECONDS": "80"})
-    wait_until(lambda: endpoint.counts()["in_flight"] == 4, 60)
+    process = begin(["start", room, *options], {**env, "REPRISE_GRACE_SECONDS": "1"})
+    wait_until(lambda: endpoint.counts()["in_flight"] == 4)
     process.send_signal(signal.SIGTERM)
-    _, stderr = process.communicate(timeout=40)
+    _, stderr = to_its_end(process)
     assert process.returncode == 143, stderr
     left = rows(database, "SELECT word, basis FROM reprise.calls WHERE state = 'abandoned'")
     # They may have been done and charged over there: their worst price is set aside.
@@ -108,21 +99,21 @@ def test_calls_that_outlast_the_grace_are_left_and_their_documents_stay_to_be_do
 def test_a_note_that_is_being_written_drains_too(
     endpoint: ScriptedEndpoint, env: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    endpoint.script([{"match": '"risk": "', "delay": 1.5}], latency=0.0)
+    endpoint.script([{"match": '"risk": "', "delay": 0, "times": 2}, {"match": '"risk": "'}, {"delay": 0}])
     options = ["--thread", "t", "--concurrency", "2", "--review", "never", *MODELS]
     process = begin(["start", risky(tmp_path / "room", 10), *options], env)
-    wait_until(lambda: sum(asked(endpoint, "gpt-4.1-nano").values()) >= 3, 60)
+    wait_until(lambda: endpoint.counts()["in_flight"] == 2)
+    then = endpoint.counts()["received"]
     process.send_signal(signal.SIGTERM)
     heard(process)
-    then = endpoint.counts()["received"]
-    stdout, stderr = process.communicate(timeout=60)
+    released(endpoint)
+    stdout, stderr = to_its_end(process)
     assert process.returncode == 143, stderr
     assert stdout.rstrip().endswith("Next: python run.py resume t") and "Traceback" not in stderr
     assert endpoint.counts()["received"] == then
-    assert 3 <= sum(asked(endpoint, "gpt-4.1-nano").values()) < 10
+    assert sum(asked(endpoint, "gpt-4.1-nano").values()) == 4
     view = json.loads(run_here(["status", "t", "--json"], env, capsys).stdout)
     assert (view["status"], view["step"]) == ("interrupted", "summarize")
-    endpoint.script([])
     resumed = run_here(["resume", "t", "--json"], env, capsys)
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["status"] == "completed"
@@ -132,19 +123,21 @@ def test_a_note_that_is_being_written_drains_too(
 async def test_a_signal_that_comes_as_a_batch_closes_gives_the_calls_of_the_next_ones_their_grace_too(
     endpoint: ScriptedEndpoint, database: str, home: Path, tmp_path: Path
 ) -> None:
-    endpoint.script([], latency=0.6)
-    settings = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
-    options: dict[str, Any] = {"engine": "openai", "batch_size": 1, "concurrency": 2, "review": "never"}
-    async with Reprise.open(database_url=database, home=home, **settings) as reprise:
+    settings: dict[str, Any] = {"openai_base_url": endpoint.base_url, "openai_api_key": "x", "request_seconds": HELD}
+    options: dict[str, Any] = {"engine": "openai", "batch_size": 1, "concurrency": 8, "review": "never"}
+    async with Reprise.open(database_url=database, home=home, grace_seconds=PATIENCE, **settings) as reprise:
 
         def told(event: Mapping[str, Any]) -> None:
             if event["event"] == "batch" and event["index"] == 1:
                 reprise.drain("SIGTERM")
+                released(endpoint)
 
-        view = await reprise.start(risky(tmp_path / "room", 8), thread="t", on_event=told, **options)
+        starting = asyncio.create_task(reprise.start(risky(tmp_path / "room", 8), thread="t", on_event=told, **options))
+        await asyncio.to_thread(wait_until, lambda: endpoint.counts()["in_flight"] == 8)
+        endpoint.release("Firm 0 Ltd")
+        view = await starting
         assert view.status == "interrupted" and endpoint.calls("disconnected") == []
         states = {call["state"] for call in await reprise.journal("t")}
         assert states <= {"completed", "reused"} and view.documents["done"] > 1
-        endpoint.script([], latency=0.0)
         assert (await reprise.resume("t")).documents["done"] == 8
     assert set(asked(endpoint).values()) == {1}

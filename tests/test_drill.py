@@ -143,7 +143,7 @@ def test_a_job_that_is_killed_at_a_few_boundaries_ends_as_if_nothing_had_happene
 ) -> None:
     source = contracts(tmp_path / "room", 12)
     command = ["drill", source, "--engine", engine, "--boundaries", "3", "--random", "1", "--seed", "7", "--json"]
-    drilled = run(command, environment(database, home), timeout=280)
+    drilled = run(command, environment(database, home), timeout=900)
     assert drilled.returncode == 0, drilled.stdout + drilled.stderr
     end = json.loads(drilled.stdout)
     assert end["ok"] and end["boundaries"] > 30 and len(end["drills"]) == 4

@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from world import begin, contracts, environment, number, rows, run, wait_until
+from world import (
+    PATIENT,
+    begin,
+    contracts,
+    environment,
+    number,
+    passing,
+    released,
+    rows,
+    run,
+    to_its_end,
+    wait_until,
+)
 
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 
@@ -47,22 +59,22 @@ def test_a_driver_that_slept_past_its_lease_wakes_to_find_it_taken_and_writes_no
     database: str, home: Path, tmp_path: Path
 ) -> None:
     source = contracts(tmp_path / "room", 40)
-    with ScriptedEndpoint(latency=4.0) as endpoint:
-        env = environment(
-            database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", REPRISE_LEASE_SECONDS="6"
-        )
+    with ScriptedEndpoint(script=passing(8)) as endpoint:
+        env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT)
+        env["REPRISE_LEASE_SECONDS"] = "20"
         first = begin(["start", source, "--thread", "t", *MODELS, "--review", "never", "--json"], env)
         done = "SELECT count(*) FROM reprise.run_document WHERE state = 'done'"
-        wait_until(lambda: number(database, done) >= 6 and endpoint.counts()["in_flight"] == 8, 90)
+        wait_until(lambda: number(database, done) == 8 and endpoint.counts()["in_flight"] == 8)
 
         # While the first drives, a third is refused with who and since when.
         refused = run(["resume", "t", "--json"], env)
         assert (refused.returncode, refused.stdout) == (5, "")
         assert f"is driven by process {first.pid} on {socket.gethostname()} since 20" in refused.stderr
 
-        assert first.poll() is None and endpoint.counts()["in_flight"] > 0
+        assert first.poll() is None and endpoint.counts()["in_flight"] == 8
         os.kill(first.pid, signal.SIGSTOP)
-        wait_until(lambda: number(database, "SELECT count(*) FROM reprise.leases WHERE expires_at < now()"), 60)
+        released(endpoint)  # what it had in flight is answered while it sleeps
+        wait_until(lambda: number(database, "SELECT count(*) FROM reprise.leases WHERE expires_at < now()"))
         before = Counter(call["sha256"] for call in endpoint.calls("received"))
         second = run(["resume", "t", "--json"], env)
         assert second.returncode == 0, second.stderr
@@ -73,7 +85,7 @@ def test_a_driver_that_slept_past_its_lease_wakes_to_find_it_taken_and_writes_no
 
         left = everything(database, home)
         os.kill(first.pid, signal.SIGCONT)
-        out, err = first.communicate(timeout=60)
+        out, err = to_its_end(first)
         assert everything(database, home) == left
         assert Counter(call["sha256"] for call in endpoint.calls("received")) == asked
     assert (first.returncode, out) == (1, "")

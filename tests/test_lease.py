@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from world import ROOT, environment, number, rows
+from world import PATIENCE, ROOT, environment, number, rows
 
 from graph.runtime import lease as leases
 from graph.runtime.database import Database, pooled
@@ -46,7 +46,7 @@ async def tables(database: str) -> AsyncIterator[Database]:
     await pool.close()
 
 
-def holder(database: str, home: Path, thread: str, ttl: float = 30) -> subprocess.Popen[str]:
+def holder(database: str, home: Path, thread: str, ttl: float = PATIENCE) -> subprocess.Popen[str]:
     """Another process that holds the lease until its standard input ends."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, database, thread, str(ttl)],
@@ -62,7 +62,7 @@ def holder(database: str, home: Path, thread: str, ttl: float = 30) -> subproces
 
 def end(process: subprocess.Popen[str], how: int = signal.SIGKILL) -> None:
     os.kill(process.pid, how)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE)
 
 
 async def test_a_held_lease_is_refused_with_who_and_since_when(tables: Database, database: str, home: Path) -> None:
@@ -75,18 +75,35 @@ async def test_a_held_lease_is_refused_with_who_and_since_when(tables: Database,
         end(other)
 
 
+async def test_since_when_is_told_in_utc_whatever_the_time_zone_of_the_server(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone TO %L', current_database(), "
+            "'Asia/Kathmandu'); END $$"
+        )
+    pool = await pooled(database, OWNER, size=1)
+    try:
+        await Lease(Database(pool), "thread").take()
+        with pytest.raises(ThreadBusy) as busy:
+            await Lease(Database(pool), "thread").take()
+    finally:
+        await pool.close()
+    taken = "SELECT to_char(taken_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') AS at FROM reprise.leases"
+    assert f"since {rows(database, taken)[0]['at']} UTC" in str(busy.value)
+
+
 async def test_the_lease_of_a_dead_process_of_this_host_is_taken_at_once(
     tables: Database, database: str, home: Path
 ) -> None:
     thread = str(uuid.uuid4())
     end(holder(database, home, thread))
-    await asyncio.wait_for(Lease(tables, thread).take(), 5)
+    await Lease(tables, thread).take()
 
 
 async def test_a_lease_that_was_given_back_is_free(tables: Database, database: str, home: Path) -> None:
     thread = str(uuid.uuid4())
     other = holder(database, home, thread)
-    other.communicate(timeout=20)
+    other.communicate(timeout=PATIENCE)
     await Lease(tables, thread).take()
 
 
@@ -101,7 +118,7 @@ async def test_a_dead_process_of_another_host_is_waited_for_until_its_lease_ends
     tables: Database, database: str, home: Path
 ) -> None:
     thread = str(uuid.uuid4())
-    end(holder(database, home, thread, ttl=3))
+    end(holder(database, home, thread))
     rows(database, "UPDATE reprise.leases SET host_key = 'another host' RETURNING 1")
     with pytest.raises(ThreadBusy):
         await Lease(tables, thread).take()
@@ -186,7 +203,7 @@ async def test_a_driver_hears_that_it_was_overtaken(
     await mine.take()
     mine.keep(lambda: None, heard.set)
     rows(database, "UPDATE reprise.leases SET owner = 'another' RETURNING 1")
-    await asyncio.wait_for(heard.wait(), 5)
+    await asyncio.wait_for(heard.wait(), PATIENCE)
     assert mine.lost.is_set()
     await mine.release()
     assert number(database, "SELECT count(*) FROM reprise.leases WHERE owner = 'another' AND expires_at > now()") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import hashlib
 import os
@@ -16,6 +17,7 @@ from desk import Desk
 from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
+from world import PATIENCE
 
 from graph import Reprise
 from graph.adapters import ocr, reader, tesseract
@@ -110,26 +112,32 @@ async def test_a_run_is_refused_before_it_begins_where_scans_could_not_be_read(
     assert (await reprise.start(str(tmp_path))).documents["total"] == 1
 
 
+def name_of(process: psutil.Process) -> str:
+    """Nothing of one that has just ended."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.name()
+    return ""
+
+
 async def test_a_child_that_is_killed_takes_its_tesseract_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page, hang = scan(tmp_path / "a.pdf", "Confidential"), tmp_path / "tesseract"
     said = "--version) echo tesseract 5;; --list-langs) printf 'in /\\nfra\\neng\\n';;"
-    hang.write_text(f"#!/bin/sh\ncase $1 in {said} *) exec sleep 60;; esac\n")
+    hang.write_text(f"#!/bin/sh\ncase $1 in {said} *) exec sleep 900;; esac\n")
     hang.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     children = Children(workers=1)
     try:
         options = {"sha256": hashlib.sha256(page.read_bytes()).hexdigest(), "max_bytes": 1 << 20, "language": ""}
-        task = asyncio.create_task(children.run(ocr.ocr_pages, str(page), None, options, [1], timeout=60))
+        task = asyncio.create_task(children.run(ocr.ocr_pages, str(page), None, options, [1], timeout=PATIENCE))
         found: list[psutil.Process] = []
         while not found and not task.done():
             await asyncio.sleep(0.05)
-            found = [one for one in psutil.Process().children(recursive=True) if one.name() == "sleep"]
-        (child,) = [one for one in psutil.Process().children() if found[0] in one.children()]
-        child.kill()
+            found = [one for one in psutil.Process().children(recursive=True) if name_of(one) == "sleep"]
+        psutil.Process(found[0].ppid()).kill()
         with pytest.raises(ChildDied, match="SIGKILL"):
             await task
-        assert psutil.wait_procs(found, timeout=10)[1] == []
+        assert psutil.wait_procs(found, timeout=PATIENCE)[1] == []
     finally:
         await children.aclose()

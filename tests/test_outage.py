@@ -11,7 +11,7 @@ from cli_room import run_here
 from conftest import named
 from outage_server import MODELS, Server, asked, begun, half_done, nothing_twice, restarted
 from rooms import risky
-from world import begin, contracts, environment, number, wait_until
+from world import HELD, PATIENT, begin, contracts, environment, number, passing, released, to_its_end, until, wait_until
 
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 
@@ -22,33 +22,37 @@ def test_a_server_that_restarts_at_once_interrupts_nothing(
     own_server: Server, outage_url: str, home: Path, tmp_path: Path
 ) -> None:
     source = contracts(tmp_path / "room", 24)
-    with ScriptedEndpoint(latency=0.8) as endpoint:
+    with ScriptedEndpoint(script=passing(8)) as endpoint:
         process, _ = begun(outage_url, home, endpoint, source)
         half_done(outage_url, 6)
         own_server.restart()
-        out, err = process.communicate(timeout=90)
+        released(endpoint)
+        out, err = to_its_end(process)
         assert process.returncode == 0, err
         assert json.loads(out)["status"] == "completed"
         assert "Traceback" not in err and "error" not in err
         nothing_twice(outage_url, endpoint, 24)
 
 
-@pytest.mark.parametrize("seconds", [8, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seconds", [6, pytest.param(20, marks=pytest.mark.slow)])
 def test_answers_that_were_paid_while_the_server_was_away_are_kept(
     seconds: int, own_server: Server, outage_url: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = contracts(tmp_path / "room", 24)
-    with ScriptedEndpoint(latency=1.5) as endpoint:
-        process, env = begun(outage_url, home, endpoint, source)
-        half_done(outage_url, 4)
+    with ScriptedEndpoint(script=passing(8)) as endpoint:
+        process, env = begun(outage_url, home, endpoint, source, REPRISE_DATABASE_WAIT_SECONDS="600")
+        half_done(outage_url, 8)
+        wait_until(lambda: endpoint.counts()["in_flight"] == 8)
         own_server.stop()
+        released(endpoint)
         wait_until(lambda: endpoint.counts()["in_flight"] == 0)  # all are answered, and nobody can write it down
+        first = until(process, "does not answer since")
         time.sleep(seconds)
         own_server.start()
-        out, err = process.communicate(timeout=90)
+        out, err = to_its_end(process)
         assert process.returncode == 0, err
         assert json.loads(out)["status"] == "completed"
-        said = [line for line in err.splitlines() if "database" in line]
+        said = [line for line in (first + err).splitlines() if "database" in line]
         assert len(said) == 2 and "does not answer since" in said[0] and "answers again after" in said[1], err
         nothing_twice(outage_url, endpoint, 24)
         assert json.loads(run_here(["status", "t", "--json"], env, capsys).stdout)["resumes"] == 0
@@ -58,12 +62,14 @@ def test_a_server_that_stays_away_stops_the_run_with_one_sentence_and_a_resume_c
     own_server: Server, outage_url: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = contracts(tmp_path / "room", 16)
-    with ScriptedEndpoint(latency=0.4) as endpoint:
+    with ScriptedEndpoint(script=passing(8)) as endpoint:
         process, env = begun(outage_url, home, endpoint, source, REPRISE_DATABASE_WAIT_SECONDS="2")
-        half_done(outage_url, 4)
+        half_done(outage_url, 8)
+        wait_until(lambda: endpoint.counts()["in_flight"] == 8)
         own_server.stop()
         try:
-            out, err = process.communicate(timeout=60)
+            released(endpoint)
+            out, err = to_its_end(process)
         finally:
             own_server.start()
         assert (process.returncode, out) == (1, "")
@@ -83,13 +89,13 @@ def test_a_server_that_stays_away_stops_the_run_with_one_sentence_and_a_resume_c
 def test_a_resume_at_the_gate_that_meets_an_outage_applies_its_decisions_once(
     own_server: Server, outage_url: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    env = environment(outage_url, home, REPRISE_DATABASE_WAIT_SECONDS="30")
+    env = environment(outage_url, home, REPRISE_DATABASE_WAIT_SECONDS="300")
     start = ["start", risky(tmp_path / "room", 3), "--thread", "t", "--review", "always"]
     assert run_here(start, env, capsys).returncode == 0
     process = begin(["resume", "t", *RESUME], env)
     wait_until(lambda: number(outage_url, "SELECT count(*) FROM reprise.decisions"))
     own_server.restart()
-    out, err = process.communicate(timeout=60)
+    out, err = to_its_end(process)
     assert process.returncode == 0, err
     assert json.loads(out)["status"] == "completed"
     assert (
@@ -103,19 +109,18 @@ def test_a_resume_at_the_gate_that_meets_an_outage_applies_its_decisions_once(
 def test_a_watch_that_meets_an_outage_says_so_in_one_sentence_and_goes_on(
     own_server: Server, outage_url: str, home: Path, tmp_path: Path
 ) -> None:
-    with ScriptedEndpoint(latency=5.0) as endpoint:
-        process, env = begun(outage_url, home, endpoint, contracts(tmp_path / "room", 32))
+    with ScriptedEndpoint(script=passing(8)) as endpoint:
+        room = contracts(tmp_path / "room", 32)
+        process, env = begun(outage_url, home, endpoint, room, REPRISE_DATABASE_WAIT_SECONDS="600")
         wait_until(lambda: number(outage_url, "SELECT count(*) FROM reprise.runs"))
         watch = begin(["status", "t", "--watch"], env)
-        assert watch.stderr is not None
-        said = watch.stderr.readline()
-        assert "of 32 documents" in said
+        said = until(watch, "of 32 documents")
         own_server.stop()
-        while "does not answer since" not in said:
-            said += watch.stderr.readline()
+        said += until(watch, "does not answer since")
         own_server.start()
-        said += watch.communicate(timeout=90)[1]
-        process.communicate(timeout=90)
+        released(endpoint)
+        said += to_its_end(watch)[1]
+        to_its_end(process)
     assert watch.returncode == 0, said
     assert said.count("does not answer since") == 1 and said.count("answers again") == 1 and "Traceback" not in said
 
@@ -124,15 +129,17 @@ def test_the_embedded_server_is_started_again_when_it_was_killed(own_server: Ser
     server = Server()
     try:
         env = {**environment("", server.home), "REPRISE_DATABASE_URL": ""}
-        with ScriptedEndpoint(latency=0.4) as endpoint:
-            env |= {"OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x"}
+        with ScriptedEndpoint(script=passing(8)) as endpoint:
+            env |= {"OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "x", **PATIENT}
             source = contracts(tmp_path / "room", 16)
             process = begin(["start", source, "--thread", "t", *MODELS, "--review", "never", "--json"], env)
             main = named(server.url, "postgres")
-            wait_until(lambda: number(main, "SELECT count(*) FROM pg_tables WHERE tablename = 'estimates'"), 60)
-            half_done(main, 4)
+            wait_until(lambda: number(main, "SELECT count(*) FROM pg_tables WHERE tablename = 'estimates'"))
+            half_done(main, 8)
+            wait_until(lambda: endpoint.counts()["in_flight"] == 8)
             killed = server.kill()
-            out, err = process.communicate(timeout=120)
+            released(endpoint)
+            out, err = to_its_end(process)
             assert process.returncode == 0, err
             assert json.loads(out)["documents"]["done"] == 16
             assert server.pid != killed
@@ -145,11 +152,11 @@ def test_the_embedded_server_is_started_again_when_it_was_killed(own_server: Ser
 def test_a_server_that_restarts_every_few_seconds_under_two_hundred_documents_loses_nothing(
     own_server: Server, outage_url: str, home: Path, tmp_path: Path
 ) -> None:
-    with ScriptedEndpoint(latency=0.8) as endpoint:
+    with ScriptedEndpoint(latency=0.8, script=[{"match": "Firm 199 Ltd", "delay": HELD}]) as endpoint:
         process, _ = begun(outage_url, home, endpoint, contracts(tmp_path / "room", 200))
         half_done(outage_url, 1)
-        restarts = restarted(own_server, process, 1, 5)
-        out, err = process.communicate(timeout=60)
+        restarts = restarted(own_server, process, 1, 5, third=lambda: released(endpoint, 0.8))
+        out, err = to_its_end(process)
         assert process.returncode == 0, err
         assert json.loads(out)["status"] == "completed" and restarts >= 3
         nothing_twice(outage_url, endpoint, 200)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from outage_server import Server, asked, cut_off
 from rooms import risky
-from world import contracts, rows
+from world import PATIENCE, contracts, rows
 
 from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -53,7 +53,7 @@ async def outcome(reprise: Reprise, thread: str = "t") -> dict[str, Any]:
 
 async def whole_job(url: str, home: Path, room: Path, **given: Any) -> dict[str, Any]:
     """Start, stop at the gate, resume to the end; in this process."""
-    async with Reprise.open(database_url=url, home=home, database_wait_seconds=20, **given) as reprise:
+    async with Reprise.open(database_url=url, home=home, database_wait_seconds=PATIENCE, **given) as reprise:
         engine = "openai" if given else "local"
         await reprise.start(room, thread="t", engine=engine, review="always", batch_size=2)
         await reprise.resume("t", **REVIEW)

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
+from world import PATIENCE
 
 from graph.runtime.pools import PlainPool, ReadAhead
 from nodes.domain.run import Run, Settings
@@ -55,10 +56,16 @@ async def test_a_plain_pool_does_its_batch_and_leaves_the_next_alone() -> None:
 
 async def test_read_ahead_keeps_all_slots_busy_while_one_document_is_slow() -> None:
     world = World()
-    world.slow[0] = 0.5
     pool = ReadAhead()
-    await pool.settle(run_of(4), range(5), ahead(range(5, 40)), world.work, nothing, lambda: False)
-    assert len(world.ended) > 30
+
+    async def work(ordinal: int) -> None:
+        await world.work(ordinal)
+        while ordinal == 0 and len(world.ended) < 40:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+    async with asyncio.timeout(PATIENCE):
+        await pool.settle(run_of(4), range(5), ahead(range(5, 40)), work, nothing, lambda: False)
+    assert sorted(world.ended) == list(range(40))
     assert world.most == 4
     await pool.aclose()
 
@@ -84,7 +91,9 @@ async def test_a_drain_begins_nothing_new_and_lets_those_in_flight_end() -> None
 async def test_a_drain_waits_no_longer_than_its_grace() -> None:
     world = World(60)
     pool = ReadAhead(grace=0.1)
-    await asyncio.wait_for(pool.settle(run_of(2), range(5), ahead(), world.work, nothing, lambda: bool(world.begun)), 3)
+    await asyncio.wait_for(
+        pool.settle(run_of(2), range(5), ahead(), world.work, nothing, lambda: bool(world.begun)), 30
+    )
     assert world.ended == []
 
 
@@ -119,12 +128,30 @@ async def test_a_batch_does_not_wait_for_ever_and_what_is_late_stays_in_flight()
     world = World()
     world.slow[1] = 60
     pool = ReadAhead()
-    late = await pool.settle(run_of(4), range(4), ahead(range(4, 20)), world.work, nothing, lambda: False, wait=0.05)
+    late = await pool.settle(run_of(4), range(4), ahead(range(4, 20)), world.work, nothing, lambda: False, wait=2)
     assert late == [1] and pool.in_flight >= 1
     for first in range(4, 20, 4):
         wanted = range(first, first + 4)
-        assert await pool.settle(run_of(4), wanted, ahead(), world.work, nothing, lambda: False, wait=5) == []
+        assert await pool.settle(run_of(4), wanted, ahead(), world.work, nothing, lambda: False, wait=30) == []
     assert world.begun.count(1) == 1 and sorted(world.ended) == [n for n in range(20) if n != 1]
+    await pool.aclose()
+
+
+async def test_time_without_the_database_is_not_held_against_a_document() -> None:
+    back, looks = asyncio.Event(), 0
+
+    def away() -> bool:
+        nonlocal looks
+        looks += 1
+        if looks == 5:
+            back.set()
+        return True
+
+    async def work(ordinal: int) -> None:
+        await back.wait()
+
+    pool = ReadAhead(away=away)
+    assert await pool.settle(run_of(1), [0], ahead(), work, nothing, lambda: False, wait=0.1) == []
     await pool.aclose()
 
 
@@ -138,10 +165,20 @@ async def test_another_lane_does_again_what_the_first_has_done() -> None:
 
 async def test_another_lane_waits_for_what_is_still_in_flight_and_then_looks_at_it_anew() -> None:
     world = World()
-    world.slow[1] = 0.3
     pool = ReadAhead()
-    assert await pool.settle(run_of(4), range(3), ahead(), world.work, nothing, lambda: False, wait=0.01) == [1]
-    await pool.settle(run_of(4), [1], ahead(), world.work, nothing, lambda: False, lane=1)
+    looked_at = asyncio.Event()
+
+    async def work(ordinal: int) -> None:
+        await world.work(ordinal)
+        if ordinal == 1:
+            await looked_at.wait()
+
+    assert await pool.settle(run_of(4), range(3), ahead(), work, nothing, lambda: False, wait=2) == [1]
+    second = asyncio.create_task(pool.settle(run_of(4), [1], ahead(), work, nothing, lambda: False, lane=1))
+    await asyncio.sleep(0.05)
+    assert not second.done() and sorted(world.begun) == [0, 1, 2]
+    looked_at.set()
+    await second
     assert sorted(world.begun) == sorted(world.ended) == [0, 1, 1, 2]
 
 

@@ -1,84 +1,28 @@
-"""The reader: every page in one state, every word at its place, every refusal in one sentence."""
+"""The reader: every page in one state, every word at its place."""
 
 from __future__ import annotations
 
 import asyncio
-import csv
-import hashlib
-import io
-import os
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pikepdf
 import pytest
-from desk import Desk, changed, pdf, says
-from reportlab.lib.pagesizes import A4
+from desk import LEASE, Desk, changed, check_offsets, pdf, says, words
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters import reader as reader_module
 from graph.adapters.children import Children
 from graph.adapters.document_text import spoken
 from graph.adapters.folder_artifacts import MemoryArtifacts
 from graph.adapters.language import language_of
-from graph.adapters.layout import Word, clean, lay_out
-from graph.adapters.reader import READER_VERSION, DocumentReader, ReaderLimits, describe, version_of
-from graph.adapters.reading_order import in_order
-from nodes.domain.documents import BOX_UNIT, DocumentText
-from nodes.domain.errors import Unreadable
-from nodes.domain.file_names import misnamed, unopened
+from graph.adapters.layout import clean
+from graph.adapters.reader import DocumentReader, ReaderLimits, describe
+from nodes.domain.documents import BOX_UNIT
+from nodes.domain.file_names import unopened
 from nodes.ports import Question, Tool
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared test documents are not beside the project")
-needs_ocr = pytest.mark.skipif(not version_of("rapidocr"), reason="rapidocr is not installed")
-LEASE = "The Supplier shall indemnify the Customer against all losses."
-PICTURE = (960, 540)
-"""Dots of a scan, 150 to the inch."""
-
-
-def picture(*lines: str, turn: int = 0) -> Any:
-    """No larger than its lines need: what OCR costs grows with the paper."""
-    from PIL import Image, ImageDraw, ImageFont
-
-    image = Image.new("L", PICTURE, 255)
-    font = ImageFont.load_default(36)
-    for number, line in enumerate(lines):
-        ImageDraw.Draw(image).text((120, 150 + 70 * number), line, fill=0, font=font)
-    return image.rotate(turn, expand=True)
-
-
-def scan(path: Path, *images: Any) -> Path:
-    from reportlab.lib.utils import ImageReader
-
-    canvas = Canvas(str(path))
-    for image in images:
-        size = (image.width * 72 / 150, image.height * 72 / 150)
-        canvas.setPageSize(size)
-        canvas.drawImage(ImageReader(image), 0, 0, *size)
-        canvas.showPage()
-    canvas.save()
-    return path
-
-
-def words(text: DocumentText, page: int = 1) -> dict[str, tuple[int, int, int, int]]:
-    return {text.text[word[0] : word[1]]: word[2:] for word in text.pages[page - 1].words}
-
-
-def check_offsets(text: DocumentText) -> None:
-    for page in text.pages:
-        inside = [text.text[start:end] for start, end, *_ in page.words]
-        if text.unit != "page":
-            assert not inside
-            continue
-        assert all(word and not any(char.isspace() for char in word) for word in inside)
-        assert " ".join(inside) == " ".join(text.text[page.start : page.end].split())
-        for start, end, x0, y0, x1, y1 in page.words:
-            assert page.start <= start < end <= page.end
-            assert 0 <= x0 <= x1 <= BOX_UNIT and 0 <= y0 <= y1 <= BOX_UNIT
-    assert clean(text.text.replace("\n", "").replace("\f", "")) == text.text.replace("\n", "").replace("\f", "")
 
 
 def test_the_reader_is_a_tool_that_costs_nothing() -> None:
@@ -184,94 +128,9 @@ async def test_invisible_white_tiny_and_off_page_text_is_kept_apart_with_a_warni
     assert len(text.warnings) == 4
 
 
-async def test_an_encrypted_document_says_what_to_do(desk: Desk, tmp_path: Path) -> None:
-    plain = pdf(tmp_path / "a.pdf", says(LEASE))
-    lock = pikepdf.Encryption(owner="boss", user="open")
-    locked = changed(plain, tmp_path / "enc.pdf", lambda document: None, encryption=lock)
-    with pytest.raises(Unreadable, match=r"^enc.pdf is encrypted and no password for it was given: .*--passwords\.$"):
-        await desk.ask(locked)
-    with pytest.raises(Unreadable, match="the password given for it is wrong"):
-        await desk.ask(locked, "guess")
-    assert (await desk.text(locked, "open")).text == f"{LEASE}\n"
-
-
-async def test_a_damaged_document_is_not_called_encrypted_because_the_one_before_it_was(
-    desk: Desk, tmp_path: Path
-) -> None:
-    plain = pdf(tmp_path / "a.pdf", says(LEASE))
-    locked = changed(plain, tmp_path / "b.pdf", lambda d: None, encryption=pikepdf.Encryption(owner="boss", user="x"))
-    (tmp_path / "c.pdf").write_bytes(
-        b"%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\ntrailer<</Root 1 0 R>>"
-    )
-    for _ in range(4):
-        with pytest.raises(Unreadable, match="encrypted"):
-            await desk.ask(locked)
-        with pytest.raises(Unreadable, match="damaged"):
-            await desk.ask(tmp_path / "c.pdf")
-
-
-async def test_a_text_layer_of_signs_without_letters_is_read_by_ocr(desk: Desk, tmp_path: Path) -> None:
-    signs = pdf(tmp_path / "a.pdf", says('"#+%-', top=150), size=(300, 200))
-    ((_, state, reason),) = (await desk.ask(signs))["pages"]
-    assert reason.startswith("text layer has hardly any letters") and state in ("ocr", "read", "failed")
-
-
-async def test_a_document_encrypted_only_for_its_owner_is_read(desk: Desk, tmp_path: Path) -> None:
-    plain = pdf(tmp_path / "a.pdf", says(LEASE))
-    lock = pikepdf.Encryption(owner="boss", user="")
-    assert (await desk.text(changed(plain, tmp_path / "b.pdf", lambda d: None, encryption=lock))).text == f"{LEASE}\n"
-
-
-async def test_a_truncated_document_is_repaired_with_a_warning(desk: Desk, tmp_path: Path) -> None:
-    plain = pdf(tmp_path / "a.pdf", *(says(LEASE, f"page {n}") for n in range(5)))
-    data = changed(plain, tmp_path / "b.pdf", lambda document: None).read_bytes()
-    cut = tmp_path / "cut.pdf"
-    cut.write_bytes(data[: len(data) * 6 // 10])
-    text = await desk.text(cut)
-    assert LEASE in text.text
-    assert any("repair" in warning for warning in text.warnings)
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "sentence"),
-    [
-        ("a.pdf", b"", "a.pdf is empty"),
-        ("b.pdf", b"\x89PNG\r\n\x1a\n" + bytes(99), "b.pdf is a picture .PNG., which Reprise does not read"),
-        ("c.pdf", b"PK\x03\x04....word/document.xml", "c.pdf is damaged and could not be repaired"),
-        ("d.pdf", b"%PDF-1.7\nrubbish", "d.pdf is damaged and could not be repaired"),
-        ("e.txt", bytes(range(256)) * 20, "e.txt is a file of an unknown kind"),
-    ],
-)
-async def test_what_cannot_be_read_is_refused_in_one_sentence(
-    desk: Desk, tmp_path: Path, name: str, data: bytes, sentence: str
-) -> None:
-    (tmp_path / name).write_bytes(data)
-    with pytest.raises(Unreadable, match=sentence) as refusal:
-        await desk.ask(tmp_path / name)
-    assert "\n" not in str(refusal.value) and str(refusal.value).endswith(".")
-
-
-async def test_a_file_that_changed_or_vanished_since_the_run_began_is_refused(desk: Desk, tmp_path: Path) -> None:
-    path = pdf(tmp_path / "a.pdf", says(LEASE))
-    key = {"sha256": hashlib.sha256(b"before").hexdigest(), "reader": READER_VERSION, "language": ""}
-    question = Question("reader", "extract", key, {"path": str(path), "document": "a.pdf", "password": None})
-    with pytest.raises(Unreadable, match=r"a\.pdf changed since the run began"):
-        await desk.reader.answer(question)
-    path.unlink()
-    with pytest.raises(Unreadable, match=r"a\.pdf cannot be opened any more"):
-        await desk.reader.answer(question)
-
-
-async def test_a_pdf_by_another_name_is_read_as_what_it_is(desk: Desk, tmp_path: Path) -> None:
-    path = pdf(tmp_path / "a.pdf", says(LEASE)).rename(tmp_path / "a.docx")
-    assert (await desk.ask(path))["kind"] == "pdf"
-    assert misnamed("a.docx", "pdf").startswith("The file is a PDF, whatever its name says")
-    assert not any((misnamed("a.PDF", "pdf"), misnamed("README", "text"), misnamed("x/a.htm", "html")))
-
-
 async def test_a_blank_page_is_empty_and_one_over_the_limit_is_skipped(desk: Desk, tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", says("one"), lambda canvas: None, says("three"))
-    desk.reader = DocumentReader(desk.reader._children, desk.artifacts, ReaderLimits(max_pages=2))
+    desk.reader = DocumentReader(desk.children, desk.artifacts, ReaderLimits(max_pages=2))
     states = [tuple(page) for page in (await desk.ask(path))["pages"]]
     assert states == [(1, "read", ""), (2, "empty", "nothing on the page"), (3, "skipped", "over the limit of 2 pages")]
 
@@ -319,94 +178,6 @@ async def test_eight_documents_at_once_give_the_same_as_one_by_one(desk: Desk, t
     assert len({value["text_ref"] for value in together}) == 8
 
 
-def hang(path: str, *rest: Any) -> None:
-    if path.endswith("hang.pdf"):
-        time.sleep(60)
-    os.abort()
-
-
-async def test_a_document_that_hangs_or_crashes_fails_alone(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hanging, crashing = (pdf(tmp_path / name, says(LEASE)) for name in ("hang.pdf", "crash.pdf"))
-    healthy = DocumentReader(desk.reader._children, desk.artifacts)
-    desk.reader = DocumentReader(desk.reader._children, desk.artifacts, ReaderLimits(seconds=3))
-    with monkeypatch.context() as patch:
-        patch.setattr(reader_module, "read_document", hang)
-        with pytest.raises(Unreadable, match=r"hang\.pdf could not be read within"):
-            await desk.ask(hanging)
-        with pytest.raises(Unreadable, match=r"crash\.pdf cannot be read, .*SIGABRT"):
-            await desk.ask(crashing)
-    desk.reader = healthy
-    assert (await desk.text(crashing)).text == f"{LEASE}\n"
-
-
-@needs_ocr
-async def test_a_picture_of_a_page_is_read_by_ocr_with_its_confidence(desk: Desk, tmp_path: Path) -> None:
-    upright = picture("The supplier shall indemnify the customer.", "Governing law: France", "Payment within 30 days")
-    text = await desk.text(scan(tmp_path / "a.pdf", upright, upright.rotate(90, expand=True)))
-    assert [page.state for page in text.pages] == ["ocr", "ocr"]
-    assert text.pages[0].reason.startswith("no text layer (mean confidence ")
-    check_offsets(text)
-    for page in text.pages:
-        assert "The supplier shall indemnify the customer." in text.text[page.start : page.end]
-    x0, y0, _, y1 = words(text)["Governing"]
-    assert x0 == pytest.approx(120 / PICTURE[0] * BOX_UNIT, abs=100)
-    assert y0 < 240 / PICTURE[1] * BOX_UNIT < y1
-    turned = words(text, 2)["Governing"]
-    left = BOX_UNIT * (1 - 120 / PICTURE[0])
-    assert turned[1] < left and turned[3] == pytest.approx(left, abs=100)
-
-
-@needs_ocr
-async def test_a_stamp_over_a_scan_does_not_pass_for_its_text(desk: Desk, tmp_path: Path) -> None:
-    plain = scan(tmp_path / "a.pdf", picture("The supplier shall indemnify the customer."))
-    stamp = io.BytesIO()
-    canvas = Canvas(stamp)
-    says("12 May 2024", top=40)(canvas)
-    canvas.save()
-
-    def add(document: pikepdf.Pdf) -> None:
-        with pikepdf.open(stamp) as other:
-            document.pages[0].add_overlay(other.pages[0])
-
-    text = await desk.text(changed(plain, tmp_path / "b.pdf", add))
-    assert "indemnify" in text.text and text.pages[0].reason.startswith("almost no text over a picture")
-
-
-async def test_the_invisible_text_of_a_scan_is_its_text(desk: Desk, tmp_path: Path) -> None:
-    from reportlab.lib.utils import ImageReader
-
-    def draw(canvas: Canvas) -> None:
-        canvas.drawImage(ImageReader(picture(LEASE)), 0, 0, *A4)
-        layer = canvas.beginText(72, 700)
-        layer.setTextRenderMode(3)
-        layer.textLines("\n".join([LEASE] * 4))
-        canvas.drawText(layer)
-
-    text = await desk.text(pdf(tmp_path / "a.pdf", draw))
-    assert (text.pages[0].state, text.hidden) == ("read", ())
-    assert text.text.count(LEASE) == 4
-    assert text.warnings == ("The text of page 1 is the OCR layer that came with the scan; it was not checked.",)
-
-
-async def test_without_ocr_a_page_that_needs_it_fails_with_the_way_to_get_it(desk: Desk, tmp_path: Path) -> None:
-    desk.reader = DocumentReader(desk.reader._children, desk.artifacts, ocr=False)
-    ((_, state, reason),) = (await desk.ask(scan(tmp_path / "a.pdf", picture("text"))))["pages"]
-    assert state == "failed" and reason.startswith("needs OCR, which is ")
-
-
-def column(left: int, *texts: str) -> list[list[Word]]:
-    return [[Word(text, left, 1000 + 200 * n, left + 4000, 1150 + 200 * n, False)] for n, text in enumerate(texts)]
-
-
-def test_ocr_lines_of_two_columns_are_read_one_column_after_the_other() -> None:
-    title = [Word("Title", 500, 500, 9000, 700, False)]
-    lines = [title, *column(500, *"abcdef"), *column(5200, *"uvwxyz")]
-    laid = lay_out(word for line in in_order(lines) for word in line)
-    assert "".join(laid.text.split()) == "Titleabcdefuvwxyz"
-
-
 def test_a_language_is_told_by_its_small_words() -> None:
     assert language_of("This agreement is made between the parties and governed by the laws of France.") == "en"
     assert language_of("Le présent contrat est conclu entre les parties et régi par le droit de la France.") == "fr"
@@ -423,30 +194,8 @@ def test_the_doctor_learns_which_parts_are_there() -> None:
 
 
 @needs_data
-@pytest.mark.slow
-async def test_every_nasty_file_ends_in_an_outcome(desk: Desk) -> None:
-    folder = DATA / "nasty_pdfs"
-    names = [row["file"] for row in csv.DictReader((folder / "manifest.csv").read_text("utf-8").splitlines())]
-
-    async def outcome(name: str) -> str:
-        try:
-            text = await desk.text(folder / name)
-        except Unreadable as refusal:
-            return str(refusal)
-        check_offsets(text)
-        assert all(page.state in ("read", "ocr", "empty", "failed", "skipped") for page in text.pages)
-        return ""
-
-    outcomes = await asyncio.gather(*(outcome(name) for name in names))
-    refused = {name for name, sentence in zip(names, outcomes, strict=True) if sentence}
-    assert len(names) == 70
-    assert not {"enc_owner_only_r6.pdf", "pdf_named.docx", "html_named.pdf", "docx_named.pdf"} & refused
-    assert {"zero_byte.pdf", "enc_user_r6.pdf", "brotli_filter.pdf"} <= refused
-
-
-@needs_data
 async def test_known_sentences_of_real_column_layouts_are_contiguous(desk: Desk) -> None:
-    desk.reader = DocumentReader(desk.reader._children, desk.artifacts, ocr=False)  # they stand in text layers
+    desk.reader = DocumentReader(desk.children, desk.artifacts, ocr=False)  # they stand in text layers
     latex = await desk.text(DATA / "nasty_pdfs" / "two_column_latex.pdf")
     flat = " ".join(latex.text.replace("-\n", "").split())
     assert "Nulla malesuada porttitor diam. Donec felis erat, congue non, volutpat at, tincidunt" in flat

@@ -9,7 +9,21 @@ from pathlib import Path
 
 import pytest
 from cli_room import run_here
-from world import begin, contracts, environment, kill, number, rows, run, wait_until
+from world import (
+    HELD,
+    PATIENT,
+    begin,
+    contracts,
+    environment,
+    kill,
+    number,
+    passing,
+    released,
+    rows,
+    run,
+    to_its_end,
+    wait_until,
+)
 
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
 
@@ -24,7 +38,7 @@ def endpoint() -> Iterator[ScriptedEndpoint]:
 
 @pytest.fixture
 def env(database: str, home: Path, endpoint: ScriptedEndpoint) -> dict[str, str]:
-    return environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
+    return environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT)
 
 
 def asked(endpoint: ScriptedEndpoint) -> Counter[str]:
@@ -36,17 +50,18 @@ def test_after_a_kill_9_with_eight_calls_in_flight_nothing_that_was_committed_is
     tmp_path: Path, database: str, endpoint: ScriptedEndpoint, env: dict[str, str]
 ) -> None:
     source = contracts(tmp_path / "room", 40)
+    endpoint.script(passing(24))
     process = begin(["start", source, "--thread", "killed", *MODELS, "--concurrency", "8", "--json"], env)
-    completed = "SELECT count(*) FROM reprise.calls WHERE tool = 'model' AND state = 'completed'"
-    wait_until(lambda: number(database, completed) >= 12 and endpoint.counts()["in_flight"] == 8, 60)
+    finished = "SELECT count(*) FROM reprise.run_document WHERE state = 'done'"
+    wait_until(lambda: number(database, finished) == 24 and endpoint.counts()["in_flight"] == 8)
     kill(process)
     wait_until(lambda: endpoint.counts()["in_flight"] == 0)
+    endpoint.script([])
     paid_for = {
         row["call_key"] for row in rows(database, "SELECT call_key FROM reprise.answers WHERE state = 'completed'")
     }
-    done = number(database, "SELECT count(*) FROM reprise.run_document WHERE state = 'done'")
     before = asked(endpoint)
-    assert 12 <= done < 40
+    assert number(database, finished) == 24
 
     resumed = run(["resume", "killed", "--accept-all", "--reviewer", "A. Martin", "--json"], env)
     assert resumed.returncode == 0, resumed.stderr
@@ -68,9 +83,13 @@ def test_sixteen_documents_are_in_flight_when_sixteen_are_asked_for(
     tmp_path: Path, endpoint: ScriptedEndpoint, env: dict[str, str]
 ) -> None:
     source = contracts(tmp_path / "room", 50)
-    started = run(["start", source, "--thread", "wide", *MODELS, "--concurrency", "16", "--json"], env)
-    assert started.returncode == 0, started.stderr
-    assert json.loads(started.stdout)["documents"] == {"total": 50, "done": 50, "failed": 0, "skipped": 0}
+    endpoint.script(latency=HELD)
+    process = begin(["start", source, "--thread", "wide", *MODELS, "--concurrency", "16", "--json"], env)
+    wait_until(lambda: endpoint.counts()["in_flight"] == 16)
+    released(endpoint, 0.4)
+    out, err = to_its_end(process)
+    assert process.returncode == 0, err
+    assert json.loads(out)["documents"] == {"total": 50, "done": 50, "failed": 0, "skipped": 0}
     # The batch is of ten: sixteen in flight means that the next one has been begun ahead.
     assert endpoint.counts()["max_in_flight"] == 16
 
@@ -79,8 +98,11 @@ def test_of_two_processes_that_start_one_thread_one_works_and_the_other_exits_5(
     tmp_path: Path, database: str, endpoint: ScriptedEndpoint, env: dict[str, str]
 ) -> None:
     source = contracts(tmp_path / "room", 12)
+    endpoint.script(latency=HELD)  # the one that works is at it until the other has come
     both = [begin(["start", source, "--thread", "twins", *MODELS, "--json"], env) for _ in range(2)]
-    ends = [process.communicate(timeout=90) for process in both]
+    wait_until(lambda: any(process.poll() is not None for process in both))
+    released(endpoint)
+    ends = [to_its_end(process) for process in both]
     codes = sorted(process.returncode for process in both)
     assert codes == [0, 5], ends
     out, err = next(end for process, end in zip(both, ends, strict=True) if process.returncode == 5)
@@ -94,7 +116,7 @@ def test_two_runs_of_one_matter_at_once_ask_each_question_once(
 ) -> None:
     source = contracts(tmp_path / "room", 12)
     both = [begin(["start", source, "--thread", name, *MODELS, "--json"], env) for name in ("one", "two")]
-    ends = [process.communicate(timeout=90) for process in both]
+    ends = [to_its_end(process) for process in both]
     assert [process.returncode for process in both] == [0, 0], ends
     assert set(asked(endpoint).values()) == {1}
     reused = [json.loads(out)["cost"]["calls_reused"] for out, _ in ends]

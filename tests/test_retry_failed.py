@@ -14,7 +14,7 @@ import pikepdf
 import pytest
 from cli_room import run_here
 from rooms import risky
-from world import begin, contracts, environment, kill, number, rows, run, wait_until
+from world import HELD, PATIENCE, begin, contracts, environment, kill, number, rows, run, wait_until
 
 from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -107,7 +107,7 @@ async def test_failures_of_closed_batches_are_taken_up_while_others_are_open(
     starting = asyncio.create_task(
         asking.start(room, thread="t", batch_size=3, concurrency=4, review="never", **OPENAI)
     )
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(PATIENCE):
         while await batches_closed(asking) < 3:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     starting.cancel()
@@ -179,7 +179,7 @@ def test_a_kill_9_with_the_retried_calls_in_flight_keeps_the_wish(
     room = contracts(tmp_path / "room", 5)
     models = ("--engine", "openai", "--model", "extract=gpt-4.1-mini")
     assert run_here(["start", room, "--thread", "t", "--review", "never", *models], env, capsys).returncode == 0
-    endpoint.script([{"match": "Firm", "delay": 30.0}])
+    endpoint.script([{"match": "Firm", "delay": HELD}])
     process = begin(["resume", "t", "--retry-failed"], env)
     wait_until(lambda: endpoint.counts()["in_flight"] == 2)
     kill(process)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from cli_room import refused, run_here
 from rooms import risky
-from world import begin, environment, kill, number, rows, run, wait_until
+from world import PATIENT, begin, environment, heard, kill, number, passing, released, rows, run, to_its_end, wait_until
 
 from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -36,7 +36,7 @@ def room(folder: Path, count: int) -> Path:
 
 @pytest.fixture
 def env(database: str, home: Path, endpoint: ScriptedEndpoint) -> dict[str, str]:
-    return environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x")
+    return environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT)
 
 
 async def test_only_what_waits_for_nobody_is_taken_up(reprise: Reprise, database: str, tmp_path: Path) -> None:
@@ -80,6 +80,18 @@ async def test_a_cancellation_that_comes_just_before_is_not_taken_back(reprise: 
     assert (await reprise.resume("t")).status == "completed"
 
 
+def killed_at_work(
+    arguments: Sequence[str | Path], env: Mapping[str, str], database: str, endpoint: ScriptedEndpoint
+) -> None:
+    """A command that is killed when it has got three answers and four calls are in flight."""
+    already = number(database, COMPLETED)
+    endpoint.script(passing(3))
+    process = begin(arguments, env)
+    wait_until(lambda: number(database, COMPLETED) == already + 3 and endpoint.counts()["in_flight"] == 4)
+    kill(process)
+    wait_until(lambda: endpoint.counts()["in_flight"] == 0)
+
+
 @pytest.mark.slow
 def test_after_a_kill_9_of_two_runs_and_of_the_sweep_the_next_one_finishes_all_and_asks_nothing_committed_again(
     database: str, endpoint: ScriptedEndpoint, env: dict[str, str], tmp_path: Path
@@ -88,15 +100,9 @@ def test_after_a_kill_9_of_two_runs_and_of_the_sweep_the_next_one_finishes_all_a
     for name in names:
         source = room(tmp_path / name, 12)
         options = ["--thread", name, "--matter", name, "--review", "never", *OPENAI]
-        already = number(database, COMPLETED)
-        process = begin(["start", source, *options], env)
-        wait_until(lambda already=already: number(database, COMPLETED) >= already + 3, 60)
-        kill(process)
-    already = number(database, COMPLETED)
-    sweeping = begin(["resume", "--all"], env)
-    wait_until(lambda: number(database, COMPLETED) >= already + 3, 60)
-    kill(sweeping)
-    wait_until(lambda: endpoint.counts()["in_flight"] == 0)
+        killed_at_work(["start", source, *options], env, database, endpoint)
+    killed_at_work(["resume", "--all"], env, database, endpoint)
+    endpoint.script([])
     committed = {
         row["call_key"] for row in rows(database, "SELECT call_key FROM reprise.answers WHERE state='completed'")
     }
@@ -115,8 +121,8 @@ def test_after_a_kill_9_of_two_runs_and_of_the_sweep_the_next_one_finishes_all_a
     again = {key for key in after if after[key] > before[key] and before[key]}
     assert not again & committed
     assert len(again) <= number(database, "SELECT count(*) FROM reprise.calls WHERE state = 'lost_answer'") <= 3 * 4 * 2
-    released = rows(database, "SELECT thread_id, count(*) AS n FROM reprise.effects GROUP BY 1")
-    assert {row["n"] for row in released} == {2} and len(released) == 2
+    effects = rows(database, "SELECT thread_id, count(*) AS n FROM reprise.effects GROUP BY 1")
+    assert {row["n"] for row in effects} == {2} and len(effects) == 2
 
 
 async def test_two_at_once_share_the_runs_and_do_nothing_twice(
@@ -130,7 +136,7 @@ async def test_two_at_once_share_the_runs_and_do_nothing_twice(
             await reprise.decide(name, accept_all=True, reviewer="A. Martin", reason="seen")
     asked = endpoint.counts()["received"]
     both = [begin(["resume", "--all", "--json"], env) for _ in range(2)]
-    ends = [process.communicate(timeout=90) for process in both]
+    ends = [to_its_end(process) for process in both]
     assert [process.returncode for process in both] == [0, 0], ends
     swept = [json.loads(out) for out, _ in ends]
     taken = Counter(one["name"] for each in swept for one in each["runs"] if one["resumes"] == 1)
@@ -147,9 +153,8 @@ async def test_two_at_once_share_the_runs_and_do_nothing_twice(
 def test_a_run_that_fails_is_named_and_keeps_no_other_from_its_turn(
     database: str, home: Path, endpoint: ScriptedEndpoint, env: dict[str, str], tmp_path: Path
 ) -> None:
-    process = begin(["start", room(tmp_path / "paid", 12), "--thread", "paid", "--matter", "paid", *OPENAI], env)
-    wait_until(lambda: number(database, COMPLETED) >= 2, 60)
-    kill(process)
+    start = ["start", room(tmp_path / "paid", 12), "--thread", "paid", "--matter", "paid", *OPENAI]
+    killed_at_work(start, env, database, endpoint)
     assert run(["start", risky(tmp_path / "free", 2), "--thread", "free", "--json"], env).returncode == 0
     assert run(["review", "free", "--accept-all", "--reviewer", "A", "--json"], env).returncode == 0
 
@@ -171,16 +176,14 @@ def test_a_signal_drains_the_run_at_work_and_begins_no_other(
     for name in ("first", "second"):
         source = room(tmp_path / name, 16)
         options = ["--thread", name, "--matter", name, "--batch-size", "2", "--review", "never", *OPENAI]
-        already = number(database, COMPLETED)
-        process = begin(["start", source, *options], env)
-        wait_until(lambda already=already: number(database, COMPLETED) >= already + 2, 60)
-        kill(process)
-    wait_until(lambda: endpoint.counts()["in_flight"] == 0)
-    received = endpoint.counts()["received"]
+        killed_at_work(["start", source, *options], env, database, endpoint)
+    endpoint.script(passing(0))
     process = begin(["resume", "--all"], env)
-    wait_until(lambda: endpoint.counts()["received"] > received)
+    wait_until(lambda: endpoint.counts()["in_flight"] == 4)
     process.send_signal(signal.SIGTERM)
-    stdout, stderr = process.communicate(timeout=60)
+    heard(process)
+    released(endpoint)
+    stdout, stderr = to_its_end(process)
     assert process.returncode == 143, stderr
     assert "first  stopped: " in stderr and "second" not in stderr
     assert stdout.rstrip().endswith("Next: python run.py resume --all")

@@ -29,7 +29,7 @@ def webhook(request: pytest.FixtureRequest) -> Iterator[tuple[Delivering, Receiv
         yield MemoryWebhook(receiver), receiver
         return
     with ScriptedWebhook() as running:
-        yield HttpWebhook(running.url, seconds=1.0, first_pause=0.01), running.receiver
+        yield HttpWebhook(running.url, seconds=2.0, first_pause=0.01), running.receiver
 
 
 def never() -> bool:

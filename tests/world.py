@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,10 +16,18 @@ import psycopg
 from psycopg.rows import dict_row
 from reportlab.pdfgen.canvas import Canvas
 
+from graph.adapters.scripted_endpoint import ScriptedEndpoint
+
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
 CHILDREN = "1"
 """Processes that read the documents of a run: two tests run at once, and each more costs its imports once more."""
+PATIENCE = 300.0
+"""Seconds after which something will not come any more, on the busiest machine: no test waits for them to pass."""
+HELD = 900.0
+"""Seconds of an answer that never comes by itself: a test releases it, or kills who waits for it."""
+PATIENT = {"REPRISE_REQUEST_SECONDS": "800", "REPRISE_GRACE_SECONDS": "120"}
+"""For a process whose calls a test holds: it waits for them for longer than the test takes."""
 
 CLAUSES = (
     '1. This Agreement is made between {name} Ltd (the "Supplier") and Meridian Foods SA (the "Customer").',
@@ -27,6 +36,11 @@ CLAUSES = (
     "4. Termination. The Customer may terminate this Agreement for convenience on thirty days' written notice.",
     "5. Insurance. The Supplier shall maintain professional liability insurance of EUR 1,000,000.",
 )
+
+
+def passing(calls: int) -> list[dict[str, Any]]:
+    """A script for the scripted endpoint: so many calls get their answer soon, and each later one is held."""
+    return [{"delay": 0.1, "times": calls}, {"delay": HELD}]
 
 
 def contracts(folder: Path, count: int, *, prefix: str = "contract") -> Path:
@@ -61,7 +75,7 @@ def command(*arguments: str | Path) -> list[str]:
 
 
 def run(
-    arguments: Sequence[str | Path], env: Mapping[str, str], timeout: float = 120
+    arguments: Sequence[str | Path], env: Mapping[str, str], timeout: float = PATIENCE
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     return subprocess.run(
@@ -84,10 +98,35 @@ def begin(arguments: Sequence[str | Path], env: Mapping[str, str]) -> subprocess
 def kill(process: subprocess.Popen[str]) -> None:
     """kill -9, and nothing else."""
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE)
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
+def to_its_end(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What a process that ends by itself has said, apart from what was read of it before."""
+    return process.communicate(timeout=PATIENCE)
+
+
+def until(process: subprocess.Popen[str], words: str) -> str:
+    """What a process says on its stderr, up to the line with these words; one that says nothing is killed at last."""
+    assert process.stderr is not None
+    said, silence = "", threading.Timer(PATIENCE, process.kill)
+    silence.start()
+    try:
+        for line in iter(process.stderr.readline, ""):
+            said += line
+            if words in line:
+                return said
+    finally:
+        silence.cancel()
+    raise AssertionError(f"it ended without the words {words!r}:\n{said}")
+
+
+def heard(process: subprocess.Popen[str]) -> None:
+    """Wait until a process says that it has heard its first signal: from there on it begins no call."""
+    until(process, "what is in flight is finished")
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     """Poll until the condition holds; fail the test when it does not."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -95,6 +134,12 @@ def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
             return value
         time.sleep(0.02)
     raise AssertionError(f"nothing came of it within {seconds:g} s")
+
+
+def released(endpoint: ScriptedEndpoint, latency: float = 0.0) -> None:
+    """From now on it answers everything, and now what it has held so far."""
+    endpoint.script([], latency=latency)
+    endpoint.release()
 
 
 def rows(database: str, query: str, *values: Any) -> list[dict[str, Any]]:

@@ -71,6 +71,8 @@ class Children:
             child = await self._take()
             healthy = False
             try:
+                if self._closed:  # while it started
+                    raise ChildDied("the children were closed")
                 async with asyncio.timeout(timeout):
                     answer = await self._exchange(child, request)
                 healthy = not answer["retire"]

@@ -14,6 +14,7 @@ import re
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,7 @@ class Endpoint:
         self.log = self.file.fileno()
         self.log_from = os.fstat(self.log).st_size
         self.in_flight = 0
+        self.waiting: dict[Call, Callable[[], None]] = {}
         self.clear()
 
     def clear(self) -> None:
@@ -66,6 +68,14 @@ class Endpoint:
 
     def use(self, settings: Settings) -> None:
         self.settings, self.rules = settings, settings.rules()
+
+    def release(self, match: str) -> None:
+        """Answer now whatever waits for its time and has these words in its prompt."""
+        for call, answer in list(self.waiting.items()):
+            if match in call.asked.text:
+                if call.timer:
+                    call.timer.cancel()
+                answer()
 
     def write(self, **record: Any) -> None:
         os.write(self.log, json.dumps(record, separators=(",", ":")).encode() + b"\n")
@@ -98,6 +108,7 @@ class Endpoint:
         return Call(number, asked, plan(asked, authorized, digest, self.seen[digest], self.settings, self.rules))
 
     def finish(self, call: Call, event: str, status: int, reply: Reply | None = None) -> None:
+        self.waiting.pop(call, None)
         used = (tokens(call.asked.text), reply.completion_tokens) if reply else (0, 0)
         fault = call.plan.fault
         self.write(

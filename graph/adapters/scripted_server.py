@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -100,6 +101,9 @@ class Connection(asyncio.Protocol):
         elif (method, path) == ("POST", "/_reset"):
             endpoint.reset()
             self._send_json(200, {"reset": True})
+        elif (method, path) == ("POST", "/_release"):
+            endpoint.release(str(json.loads(raw)))
+            self._send_json(200, {"released": True})
         elif (method, path) == ("POST", "/_script"):
             try:
                 endpoint.use(endpoint.settings.changed(json.loads(raw)))
@@ -114,6 +118,7 @@ class Connection(asyncio.Protocol):
             return
         if call.plan.delay > 0:
             call.timer = asyncio.get_running_loop().call_later(call.plan.delay, self._answer_and_go_on, call)
+            self.endpoint.waiting[call] = partial(self._answer_and_go_on, call)
         else:
             self._answer(call)
 
