@@ -169,6 +169,14 @@ def test_parts_joined_by_an_ellipsis_must_all_be_found_in_order() -> None:
     assert said(locate("… written notice …", text)) == ["written notice"]
 
 
+def test_short_parts_that_stand_far_apart_are_no_quote() -> None:
+    between = "Nothing else is agreed between the parties here. "
+    near, far = (f"The fees are due. {between * times}All is returned." for times in (10, 50))
+    quote = "The fees are due. … All is returned."
+    assert locate(quote, document(near)).alignment == "exact"
+    assert locate(quote, document(far)).alignment == "not_found"
+
+
 def test_an_ellipsis_that_swallows_a_negation_goes_to_a_person() -> None:
     found = locate("the Supplier shall … be liable for indirect damages", document(CONTRACT.replace("the\n", "the ")))
     assert found.alignment == "fuzzy"

@@ -1,10 +1,12 @@
 from typing import Any
 
 import pytest
+from asking import document
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.domain.clauses import Candidate
+from nodes.domain.evidence import locate
 from nodes.domain.extraction import MOST_CLAUSES, UNSURE, Supplier, complaint, read_answer
 from nodes.domain.passages import Passage
 
@@ -22,7 +24,7 @@ def clause(**changes: Any) -> dict[str, Any]:
 
 def test_a_clause_becomes_a_candidate_with_the_place_of_its_passage() -> None:
     found, supplier, notes = read(clause())
-    assert found == [Candidate("governing_law", "French law.", 0.9, "openai:m", 300)]
+    assert found == [Candidate("governing_law", "French law.", 0.9, "openai:m", 350)]
     assert supplier is None and notes == []
 
 
@@ -59,9 +61,9 @@ def test_confidence_is_read_however_it_is_said(said: object, meant: float) -> No
 @pytest.mark.parametrize(
     ("said", "start"),
     [
-        ("2", 300),
-        ("passage 1", 0),
-        (2.0, 300),
+        ("2", 350),
+        ("passage 1", 50),
+        (2.0, 350),
         (None, None),
         (0, None),
         (3, None),
@@ -96,6 +98,17 @@ def test_a_model_that_repeats_itself_reports_once() -> None:
     assert len(found) == 1 and notes == ["400 clauses reported twice left out."]
 
 
+def test_the_same_words_in_two_passages_are_two_places_and_each_is_found_in_its_own() -> None:
+    law = "This order is governed by French law."
+    text = document(f"{law} {'Fees are due. ' * 5}Order two. {'Goods are new. ' * 30}{law}")
+    passages = [Passage(0, 110, 1), Passage(110, len(text.text), 1)]
+    twice = {"clauses": [clause(quote=law, passage_id=number) for number in (2, 1, 2)]}
+    found, _, notes = read_answer(twice, passages, TYPES, "openai:m")
+    places = [locate(one.quote, text, one.start).spans[0][0] for one in found]
+    assert places == [len(text.text) - len(law), 0]
+    assert notes == ["1 clause reported twice left out."]
+
+
 def test_a_runaway_answer_is_capped() -> None:
     found, _, notes = read(*[clause(quote=f"Law number {number}.") for number in range(1000)])
     assert len(found) == MOST_CLAUSES and notes == [f"800 clauses beyond the first {MOST_CLAUSES} left out."]
@@ -111,7 +124,8 @@ def test_a_supplier_has_a_name_and_a_quote() -> None:
     assert read(supplier={"name": "Acme Ltd"})[1] == Supplier("Acme Ltd", "")
 
 
-@pytest.mark.parametrize("said", [None, "Acme", {}, {"name": None}, {"name": "N/A"}, {"name": "The Supplier"}, [1]])
+@pytest.mark.parametrize("said", [None, "Acme", {}, {"name": None}, {"name": "N/A"}, {"name": "The Supplier"},
+    {"name": "Service Provider"}, {"name": "le Prestataire"}, {"name": "\"Licensor\""}, [1]])  # fmt: skip
 def test_what_names_no_supplier_is_none(said: object) -> None:
     assert read(supplier=said)[1] is None
 

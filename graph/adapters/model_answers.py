@@ -19,7 +19,11 @@ FEEDBACK_TOKENS = 1_500
 """Room in the bound of a call for a second attempt, which shows the model its answer and what was wrong with it."""
 
 _MESSAGE_TOKENS = 16
-_FENCE = re.compile(r"\A\s*(?:<think>.*?</think>)?\s*(?:```(?:json)?[ \t]*\n(?P<body>.*?)\s*```\s*\Z)?", re.S | re.I)
+_CUT = ("length", "model_length", "max_tokens")
+"""How endpoints call the end of an answer that reached its limit."""
+_THOUGHTS = re.compile(r"\A.*</think>|\A<think>.*", re.S | re.I)
+"""Some templates swallow the tag that opens them; one that is never closed holds drafts and no answer."""
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -42,12 +46,12 @@ def check_complete(finish: str | None, refusal: str, said: str, model: str, usag
     Raises AnswerInvalid, `cut` when the answer reached its limit: also a part that happens to be valid JSON is
     only a part. Raises Transient when nobody says that the answer is at its end.
     """
-    if finish == "length":
+    if finish in _CUT:
         raise AnswerInvalid(f"The answer of {model} was longer than allowed.", usage=usage, cut=True)
     if refusal or finish == "content_filter":
         why = refusal or "its content filter"
         raise AnswerInvalid(f"{model} refused to answer: {why}.", usage=usage)
-    if not finish:
+    if not finish or finish == "error":
         raise Transient(f"The answer of {model} broke off.", word="connection", unknown=True, usage=usage)
     if not said.strip():
         raise AnswerInvalid(f"{model} gave an empty answer.", usage=usage)
@@ -66,13 +70,29 @@ def read_value(said: str, question: Question, usage: Usage) -> dict[str, Any]:
 
 
 def parsed(said: str) -> tuple[Any, str]:
-    """The JSON value of an answer and "", or None and what is wrong. Nothing is repaired: a repair invents."""
-    fence = _FENCE.match(said)
-    body = said if fence is None else fence["body"] if fence["body"] is not None else said[fence.end() :]
+    """The JSON value of an answer and "", or None and what is wrong. Nothing is repaired: a repair invents.
+
+    Thoughts, fences and words around it are no part of it, as long as there is one object among them and not two.
+    """
+    body = said.strip("\ufeff \t\r\n")
     try:
-        return _storable(json.loads(body, parse_constant=lambda _: None)), ""
+        return _storable(_DECODER.decode(body)), ""
     except (ValueError, RecursionError) as error:
-        return None, f"it is no JSON ({error})"
+        wrong = f"it is no JSON ({error})"
+    alone = _only_object(_THOUGHTS.sub("", body, count=1))
+    return (None, wrong) if alone is None else (_storable(alone), "")
+
+
+def _only_object(text: str) -> Any:
+    """The one JSON object of a text; None without one, or where a brace before or behind it may belong to another."""
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return None if re.search(r"[{}]", text[end:]) else value
 
 
 def sendable(text: str) -> str:

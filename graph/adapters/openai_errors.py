@@ -15,10 +15,14 @@ import openai
 
 from graph.adapters.retry_after import retry_after
 from nodes.domain.errors import AnswerInvalid, EndpointRefused, RepriseError, Transient
+from nodes.domain.format import duration
 from nodes.ports import Usage
 
 CHARS_A_TOKEN = 4
 """Of European prose; for counts that the endpoint did not give."""
+
+MOST_TOKENS = 10**8
+"""What is no count of one call is no count."""
 
 SHORTEST_KEY = 8
 """What is shorter is a placeholder of a local endpoint, and may be a word."""
@@ -28,7 +32,17 @@ _TOO_LONG = re.compile(
     r"|maximum (?:context|input)|too many (?:input )?tokens",
     re.I,
 )
-_NO_CREDIT = re.compile(r"insufficient.?(?:quota|credit|balance|funds)|billing", re.I)
+_TOO_LARGE = re.compile(r"request too large|tokens must be reduced", re.I)
+"""A rate that this question alone passes: waiting does not help."""
+_NO_CREDIT = re.compile(r"insufficient.?(?:quota|credit|balance|funds)", re.I)
+_BILLING = re.compile(r"billing", re.I)
+"""Also said by those who would sell a higher rate: no credit is left only where they name no time."""
+_NO_MODEL = re.compile(
+    r"model.?not.?found|\b(?:model|deployment)\b.{0,80}(?:does not exist|not found|not exist)"
+    r"|not a valid model|(?:invalid|unknown|no such) model",
+    re.I | re.S,
+)
+_BAD_KEY = re.compile(r"(?:invalid|incorrect|no)\W{0,3}api.?key|api.?key\b.{0,20}\b(?:invalid|not valid|expired)", re.I)
 _NO_FORM = re.compile(
     r"response.?format|json.?(?:schema|object|mode)|structured.?output|tool.?(?:choice|use|call)|\btools\b|function.?call"
     r"|guided|grammar",
@@ -70,11 +84,9 @@ def translate(error: Exception, at: Endpoint) -> RepriseError:
         return Transient(f"{at.host} reports an error: {at.quoted(_said(error))}.", word="server_error")
     body = _error_in_body(error)
     if body is not None:  # some gateways answer 200 and put the error into the body
-        code = body.get("code")
-        status = code if isinstance(code, int) and 400 <= code < 600 else 500
-        return _of_status(status, str(code or ""), str(body.get("message", "")), at, {})
+        return _of_status(_status_in(body), _code(body), str(body.get("message", "")), at, {})
     return Transient(
-        f"{at.host} answered with something that is no chat completion: if that stays so, check OPENAI_BASE_URL.",
+        f"{at.host} answered with something that is no chat completion (if that stays so, check OPENAI_BASE_URL).",
         word="server_error",
         unknown=True,
     )
@@ -86,29 +98,49 @@ def _of_status(status: int, code: str, said: str, at: Endpoint, headers: Mapping
         return EndpointRefused(f"The endpoint {at.host} refused the key (401): set OPENAI_API_KEY and resume.")
     if status == 403 and re.search(r"moderat|flagged|content.?policy", whole, re.I):
         return AnswerInvalid(f"{at.host} refused this text ({status}): {at.quoted(said)}.")
-    if status == 403:
-        return EndpointRefused(f"The endpoint {at.host} refused the key (403): set OPENAI_API_KEY and resume.")
-    if status == 402 or (status == 429 and _NO_CREDIT.search(whole)):
-        return EndpointRefused(f"The account at {at.host} has no credit left ({status}): add some and resume.")
-    if status == 404 and "model" in whole.lower():
+    if (status in (403, 404) and re.search("model|deployment", whole, re.I)) or (
+        status in (400, 422) and _NO_MODEL.search(whole)
+    ):
+        what = "lets us not use model" if status == 403 else "knows no model"
         return EndpointRefused(
-            f"The endpoint {at.host} knows no model {at.model!r} (404): name another one with --model and resume."
+            f"The endpoint {at.host} {what} {at.model!r} ({status}): name another one with --model and resume."
         )
+    if status == 403:
+        why = at.quoted(said) or "it does not say why"
+        return EndpointRefused(
+            f"The endpoint {at.host} refused the key (403): {why}; check what OPENAI_API_KEY may do and resume."
+        )
+    if status == 400 and _BAD_KEY.search(whole):
+        return EndpointRefused(f"The endpoint {at.host} refused the key (400): set OPENAI_API_KEY and resume.")
+    wait = retry_after(headers, said)
+    if (
+        status == 402
+        or (status == 429 and _NO_CREDIT.search(whole))
+        or (status == 429 and wait is None and _BILLING.search(whole))
+    ):
+        return EndpointRefused(f"The account at {at.host} has no credit left ({status}): add some and resume.")
     if 300 <= status < 400:
         return EndpointRefused(f"The endpoint {at.host} sends us elsewhere ({status}): check OPENAI_BASE_URL.")
     if status in (404, 405):
         return EndpointRefused(
             f"The endpoint {at.host} has no chat completions there ({status}): check OPENAI_BASE_URL."
         )
-    if status == 429:
-        return Transient(f"{at.host} asks to slow down (429).", word="rate_limited", retry_after=retry_after(headers))
-    if status == 413 or (status in (400, 422) and _TOO_LONG.search(whole)):
+    if (
+        status == 413
+        or (status in (400, 422, 500) and _TOO_LONG.search(whole))
+        or (status == 429 and _TOO_LARGE.search(whole))
+    ):
         return AnswerInvalid(f"The prompt is longer than {at.model} can read ({status}).", cut=True)
+    if status == 429:
+        long = f" for {duration(wait)}" if wait else ""
+        return Transient(f"{at.host} asks to slow down{long} (429).", word="rate_limited", retry_after=wait)
     if status in (408, 504):
         return Transient(f"{at.host} gave up waiting ({status}).", word="request_timeout", unknown=True)
     if status >= 500 or status in (409, 425):
-        wait = retry_after(headers)
-        return Transient(f"{at.host} has trouble ({status}).", word="server_error", retry_after=wait, unknown=True)
+        long = f" and asks to wait {duration(wait)}" if wait else ""
+        return Transient(
+            f"{at.host} has trouble{long} ({status}).", word="server_error", retry_after=wait, unknown=True
+        )
     return AnswerInvalid(f"{at.host} refused the question ({status}): {at.quoted(said) or 'no reason given'}.")
 
 
@@ -198,23 +230,47 @@ def _again(message: str, word: str) -> Transient:
 
 def _count(fields: object, name: str) -> int:
     value = fields.get(name) if isinstance(fields, Mapping) else None
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 < value < MOST_TOKENS else 0
 
 
 def _code(body: object) -> str:
+    body = _single(body)
     if not isinstance(body, Mapping):
         return ""
     inner = body.get("error", body)
     return " ".join(str(inner.get(name) or "") for name in ("code", "type")) if isinstance(inner, Mapping) else ""
 
 
+def _single(body: object) -> Any:
+    """Some put their one error into a list."""
+    return body[0] if isinstance(body, list) and len(body) == 1 else body
+
+
+_STATUS_OF = (
+    (429, re.compile(r"rate.?limit|too many requests|quota|insufficient", re.I)),
+    (401, re.compile(r"invalid.?api.?key|authentication|unauthori[sz]ed", re.I)),
+    (404, _NO_MODEL),
+    (400, re.compile(r"invalid.?request|context.?length|bad.?request", re.I)),
+)
+
+
+def _status_in(body: Mapping[str, Any]) -> int:
+    """The status that an error in the body of a 200 would have had; 500 where it gives no sign."""
+    code = str(body.get("code") or "")
+    if re.fullmatch(r"[45]\d\d", code):
+        return int(code)
+    return next((status for status, sign in _STATUS_OF if sign.search(_code(body))), 500)
+
+
 def _said(error: openai.APIError) -> str:
-    body: Any = error.body
+    body: Any = _single(error.body)
     if isinstance(body, Mapping):
         inner: Any = body.get("error", body)
         said = inner.get("message") if isinstance(inner, Mapping) else inner
-        return str(said or body.get("detail") or error.message)
-    return str(error.message)
+        return str(said or body.get("detail") or "")
+    return "" if re.match("Error code:|<", str(error.message)) else str(error.message)
 
 
 def _error_in_body(error: Exception) -> Mapping[str, Any] | None:
@@ -225,7 +281,12 @@ def _error_in_body(error: Exception) -> Mapping[str, Any] | None:
         body = json.loads(getattr(error, "response").content)  # noqa: B009
     except (AttributeError, ValueError):
         return None
+    body = _single(body)
     inner = body.get("error") if isinstance(body, Mapping) else None
+    if isinstance(inner, str) and inner:
+        return {"message": inner}
+    if isinstance(body, Mapping) and body.get("object") == "error":
+        return body
     return inner if isinstance(inner, Mapping) else None
 
 

@@ -136,9 +136,10 @@ class OpenAIModel:
     def _client(self, model: str, temperature: bool, seconds: float) -> ChatOpenAI:
         client = self._clients.get((model, temperature, seconds))
         if client is None:
-            # It warns where it also raises, and the raise says more.
+            # It warns where it also raises, and the raise says more; and of answers in parts, which it reads.
             warnings.filterwarnings(
-                "ignore", message="(?s)(This model does not support|Invalid schema for) OpenAI's struct"
+                "ignore",
+                message="(?s)(This model does not support|Invalid schema for) OpenAI's struct|Pydantic serializer warn",
             )
             client = self._clients[model, temperature, seconds] = ChatOpenAI(
                 model=model,

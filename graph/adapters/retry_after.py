@@ -7,9 +7,16 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
+_SAID = re.compile(r"(?:try again|retry) (?:in|after)(?P<time>(?: ?\d+(?:\.\d+)? ?(?:ms|h|m|s)[a-z]*)+)", re.I)
+_PART = re.compile(r"(\d+(?:\.\d+)?) ?(ms|h|m|s)", re.I)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait from a Retry-After header: milliseconds, seconds or a date; None without a usable one."""
+
+def retry_after(headers: Mapping[str, str], said: str = "") -> float | None:
+    """Seconds to wait from a Retry-After header: milliseconds, seconds or a date; None without a usable one.
+
+    Without a header, from a sentence like "Please try again in 1m20.5s".
+    """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         raw = (headers.get(name) or "").strip()
         if re.fullmatch(r"\d+(?:\.\d+)?", raw):
@@ -19,4 +26,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
                 return max(parsedate_to_datetime(raw).timestamp() - time.time(), 0.0)
             except (ValueError, TypeError, OverflowError):
                 return None
-    return None
+    return _in_words(said)
+
+
+def _in_words(said: str) -> float | None:
+    found = _SAID.search(said)
+    if found is None:
+        return None
+    return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _PART.findall(found["time"]))

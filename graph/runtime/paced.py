@@ -16,6 +16,9 @@ from nodes.ports import Question, Tool, ToolAnswer, Usage
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds of silence after a refusal that names no time: doubled with each further one, until an answer comes."""
 
+LONGEST_SILENCE = 1_800.0
+"""Seconds that an endpoint may ask for; a call that is asked for more ends at once."""
+
 WINDOW = 60.0
 
 
@@ -141,7 +144,8 @@ class Paced:
                     error.word == "rate_limited" or error.retry_after is not None
                 )
                 if slow_down and isinstance(error, Transient):
-                    self._pace.refused(error.retry_after)
+                    # A longer silence stops the run; who asks again after that, asks for himself.
+                    self._pace.refused(None if (error.retry_after or 0) > LONGEST_SILENCE else error.retry_after)
                     turn.tokens = 0
                 elif error.usage is not None:
                     turn.tokens = error.usage.tokens_in + error.usage.tokens_out

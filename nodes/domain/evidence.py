@@ -85,6 +85,15 @@ class Locator:
         slip = self._fuzzy(quote, 0, hint)
         return NOT_FOUND if slip is None else self._location([slip])
 
+    def whole(self, place: Location) -> Location:
+        """The same place with what its sentence says no with, where the quote left that out."""
+        if not place.spans:
+            return place
+        spans = self._elisions.put_back(place.spans)
+        if tuple(spans) == place.spans:
+            return place
+        return self._location([_Place(place.alignment, span, place.similarity) for span in spans])
+
     def _letters(self, quote: str, start: int, hint: int | None) -> _Place | None:
         """exact, else normalized, at or behind `start`; normalized beside the hint comes before exact elsewhere."""
         exact = nearest(self._text, quote, start, hint, lambda at: (at, at + len(quote)), self._text)

@@ -47,6 +47,15 @@ _SELLER = re.compile(
 )
 
 
+# What the contract calls it, and not its name: all contracts of a room would be of one "Provider".
+_ROLE = re.compile(
+    r"(?:(?:the|le|la|l['’]) ?)?(?:supplier|vendor|seller|(?:service )?provider|contractor|consultant|licensor|licensee"
+    r"|customer|client|buyer|purchaser|company|party|fournisseur|prestataire|vendeur|titulaire|bailleur|preneur"
+    r"|acheteur|acquéreur|société|unknown|inconnu)s?",
+    re.I,
+)
+
+
 def _sure(value: object) -> float:
     """0 to 1 from whatever a model calls its confidence: 0.9, "0,9", 9, 90, "90 %", "high", "élevée", null."""
     if isinstance(value, str):
@@ -185,11 +194,12 @@ def read_answer(
     clauses, dropped = _clauses(raw)
     known = {_slug(name): name for name in types}
     found: list[Candidate] = []
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, int | None]] = set()
     for clause in clauses:
         clause_type = known.get(_slug(clause.clause_type))
-        quote = clause.quote.strip()
-        mark = (clause_type or "", " ".join(quote.split()).casefold())
+        quote, place = clause.quote.strip(), _middle(clause.passage_id, passages)
+        # The same words in another passage are another place, or the same one when they are located.
+        mark = (clause_type or "", " ".join(quote.split()).casefold(), place)
         if clause_type is None:
             dropped["of an unknown type"] += 1
         elif mark[1].strip("\"'.«» ") in _NOTHING:
@@ -202,7 +212,7 @@ def read_answer(
             dropped[f"beyond the first {MOST_CLAUSES}"] += 1
         else:
             seen.add(mark)
-            found.append(Candidate(clause_type, quote, clause.confidence, source, _start(clause.passage_id, passages)))
+            found.append(Candidate(clause_type, quote, clause.confidence, source, place))
     return found, _supplier(raw), _notes(dropped)
 
 
@@ -228,7 +238,7 @@ def _supplier(raw: Mapping[str, Any]) -> Supplier | None:
     except ValidationError:
         return None
     name = " ".join(answer.name.split())
-    if name.casefold().strip(".") in _NOTHING | {"unknown", "inconnu", "supplier", "the supplier", "fournisseur"}:
+    if name.casefold().strip(".") in _NOTHING or _ROLE.fullmatch(name.strip(" .\"'“”«»")):
         return None
     if _CUSTOMER.search(answer.quote) and not _SELLER.search(answer.quote):
         return None
@@ -240,8 +250,11 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
 
 
-def _start(number: int | None, passages: Sequence[Passage]) -> int | None:
-    return passages[number - 1].start if number is not None and 1 <= number <= len(passages) else None
+def _middle(number: int | None, passages: Sequence[Passage]) -> int | None:
+    """The middle of a passage: what stands in it is nearer to there than the same words before or behind it."""
+    if number is None or not 1 <= number <= len(passages):
+        return None
+    return (passages[number - 1].start + passages[number - 1].end) // 2
 
 
 def _strict(schema: Any) -> Any:

@@ -22,6 +22,15 @@ CONFIDENCE = 0.9
 LEAST = 12
 """Letters and digits from which hidden text says something; a page number or a stray mark does not."""
 QUOTED = 400
+_UNSEEN = re.compile(
+    "\u00ad(?!\\s*\n)|[\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+"""Characters of no width, between which no pattern would be found; at the end of a line one is a hyphen."""
+_LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0455\u0458\u04bb\u0501\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u03bf\u03b1\u0399\u039f\u0391\u0395",
+    "aeopcyxisjhdABEKMHOPCTXIoaIOAE",
+)
+"""Cyrillic and Greek letters that look like Latin ones; here only, since elsewhere a letter is what it is."""
 NO_ATTEMPT = frozenset(("comment", "struck out"))
 """Reasons for which text is kept apart though nobody tried to hide it; that it was is a warning."""
 
@@ -65,8 +74,8 @@ def clause_of(clause_type: str) -> Clause | None:
 
 
 def instructs(text: str) -> bool:
-    """Whether this sentence addresses a machine reader."""
-    plain = simplify(text)
+    """Whether this sentence addresses a machine reader, also when its letters are disguised."""
+    plain = simplify(text if text.isascii() else _UNSEEN.sub("", text).translate(_LOOKALIKES))
     return any(sign.regex.search(plain) for sign in load().sign if any(keyword in plain for keyword in sign.keywords))
 
 

@@ -21,7 +21,13 @@ WINDOW, WINDOW_COVERAGE = 32, 0.6
 EDGE, EDGE_COVERAGE = 16, 0.7
 SEEDS, SEED_CHARS, SEED_HITS = 24, 10, 64
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis", "dé", "in-", "un-", "non-")
-_NEGATIVE_PREFIX = re.compile(rf"\b(?:{'|'.join(NEGATIVE_PREFIXES)})$", re.IGNORECASE)
+_NEGATIVE_PREFIX = re.compile(rf"\b(?:n|{'|'.join(NEGATIVE_PREFIXES)})$", re.IGNORECASE)
+"""n: "either party" is no part of "neither party"."""
+_HYPHENED_PREFIX = re.compile(
+    rf"\b(?:{'|'.join(one for one in NEGATIVE_PREFIXES if one[-1] != '-')})[-\u00ad\u2010\u2011\ufffe]{{1,2}}\s?$",
+    re.IGNORECASE,
+)
+_NEGATIVE_END = re.compile(r"(?:not|n['’]t|less)\b|['’]t\b", re.IGNORECASE)
 
 
 def nearest(hay: str, needle: str, start: int, hint: int | None, raw: Callable[[int], Span], text: str) -> Span | None:
@@ -86,13 +92,17 @@ def _clean(text: str, span: Span) -> bool:
 
 
 def harmless(text: str, span: Span) -> bool:
-    """Does the span begin and end without cutting a number, or a word behind its negating prefix?"""
+    """Does the span begin and end without cutting a number, a word behind its negating prefix, or before its "not"?"""
     start, end = span
     if _cuts_number(text, start) or _cuts_number(text, end):
         return False
     if splits_number(text, start, behind=True) or splits_number(text, end, behind=False):
         return False
-    return not (_cuts(text, start) and _NEGATIVE_PREFIX.search(text, max(0, start - 5), start))
+    if _cuts(text, start) and _NEGATIVE_PREFIX.search(text, max(0, start - 5), start):
+        return False
+    if _HYPHENED_PREFIX.search(text, max(0, start - 7), start):
+        return False
+    return not (text[end - 1 : end].isalpha() and _NEGATIVE_END.match(text, end))
 
 
 def diagonals(needle: str, hay: str, start: int, hint: int | None) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,16 +11,31 @@ from nodes.domain.clauses import Candidate, Finding, Location, finding_id
 from nodes.domain.documents import DocumentText, SourceDocument
 from nodes.domain.evidence import Locator
 from nodes.domain.facts import Fact
+from nodes.domain.sentences import Sentence, sentences
+
+LOCAL = "local:"
+"""How the sources begin that quote whole sentences, or on purpose less."""
+
+_WORD = re.compile(r"[^\W_]{2,}")
+_NUMBERED = re.compile(r"^\W*(?:(?:article|section|clause)\s+)?(?:\d[\d.]*|[ivxlc]+\b)?\W*", re.IGNORECASE)
+_STATES = re.compile(r"\d|\w\s?:\s*\w")
+"""Behind its number, a heading has no figure and no colon."""
+SAYING = 3
+"""Words of sentences, not of headings, from which a quote says something."""
 
 
 def located(
     text: DocumentText, source: SourceDocument, candidates: Sequence[Candidate], supplier: str
 ) -> list[Finding]:
-    """Candidates as findings with their place, one for each clause type and place, in order of the text."""
+    """Candidates as findings with their place, one for each clause type and place, in order of the text.
+
+    Of what a model quotes, a negation of its sentence that it left out is put back.
+    """
     locator = Locator(text)
     found: dict[str, Finding] = {}
     for candidate in candidates:
         place = locator.locate(candidate.quote, candidate.start)
+        place = place if candidate.source.startswith(LOCAL) else locator.whole(place)
         finding = Finding(
             finding_id=finding_id(source.sha256, candidate.clause_type, place, candidate.quote),
             document=source.document,
@@ -50,6 +67,35 @@ def lost_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozense
     locator = Locator(text)
     quotes = {candidate.quote for candidate in candidates}
     return frozenset(quote for quote in quotes if locator.locate(quote).alignment == "not_found")
+
+
+def bare_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozenset[str]:
+    """Quotes of these that stand in the document and state nothing: a heading alone, or a word or two.
+
+    A line of a table of terms, such as "Cap: EUR 5,000", states something.
+    """
+    locator, split = Locator(text), sentences(text)
+    starts = [one.start for one in split]
+    found = set()
+    for candidate in candidates:
+        if _STATES.search(_NUMBERED.sub("", candidate.quote)):
+            continue
+        spans = locator.locate(candidate.quote, candidate.start).spans
+        if spans and sum(_words_said(text.text, split, starts, span) for span in spans) < SAYING:
+            found.add(candidate.quote)
+    return frozenset(found)
+
+
+def _words_said(text: str, split: Sequence[Sentence], starts: Sequence[int], span: tuple[int, int]) -> int:
+    """Words of the sentences in a span; the letters that number them are none."""
+    within = split[max(bisect_right(starts, span[0]) - 1, 0) : bisect_left(starts, span[1])]
+    return sum(len(_WORD.findall(text, max(one.start, span[0]), min(one.end, span[1]))) for one in within)
+
+
+def names_itself(text: DocumentText, name: str, quote: str) -> bool:
+    """Does the document have this name, and the words that are said to give it?"""
+    locator = Locator(text)
+    return all(locator.locate(words).alignment != "not_found" for words in (name, quote) if words)
 
 
 def located_facts(text: DocumentText, proposed: Iterable[Mapping[str, Any]]) -> list[Fact]:

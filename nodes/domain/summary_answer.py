@@ -16,6 +16,7 @@ from nodes.domain.facts import Fact, of_kind
 from nodes.domain.note import Sentence
 from nodes.domain.note_check import check
 from nodes.domain.passages import Passage
+from nodes.domain.summary_check import says_the_same
 
 MOST_SENTENCES = 14
 LONGEST = 600
@@ -119,7 +120,7 @@ def read_summary(
     """The sentences that their passages bear out, as facts in the order of the parts, and how many were left out.
 
     Total: any mapping gives a result. A sentence that gives a number, a date, a name or a negation which its passages
-    do not have is left out, like one that cites no passage.
+    do not have is left out, like one that cites no passage, shares no words with them, or ends the matter otherwise.
     """
     rows = raw.get("sentences")
     listed = list(rows) if isinstance(rows, list | tuple) else []
@@ -170,7 +171,9 @@ def _fact(
 
 
 def _borne_out(fact: Fact, text: DocumentText, court: str) -> bool:
-    """The same check that the sentences of every note pass; the court may be named without being quoted."""
+    """The same check that the sentences of every note pass, and one of its words; the court may be named unquoted."""
+    if not says_the_same(fact.value, fact.quote):
+        return False
     evidence = Finding(
         "0" * 12, "", text.sha256, court, fact.kind, fact.quote, fact.page, fact.page_end, (), fact.spans, "exact", 1.0,
         fact.source, unit=text.unit,
