@@ -14,6 +14,7 @@ from nodes.domain.format import count
 from nodes.domain.options import apply
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import WORKFLOW_VERSION, Run
+from nodes.domain.typed import as_typed
 from nodes.ports import Services
 
 
@@ -29,7 +30,8 @@ async def forked(
     who = parent.name or parent.thread_id
     if left:
         raise NotForkable(
-            f"{count(left, 'document')} of {who} are still to be read: python run.py resume {who}, then fork it."
+            f"{count(left, 'document')} of {who} are still to be read: python run.py resume {as_typed(who)}, "
+            "then fork it."
         )
     playbook = await services.playbooks.load(playbook_name)
     await require_kind(parent, playbook, services)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from nodes.batches import facts_of, text_of
 from nodes.domain.clauses import Finding
 from nodes.domain.facts import Fact
-from nodes.domain.families import Families, Member, families, member
+from nodes.domain.families import Families, families
+from nodes.domain.members import Member, member
 from nodes.domain.note_facts import KEPT
 from nodes.domain.overrides import Numbering, marked, numbering
 from nodes.domain.playbook import Playbook

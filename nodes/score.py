@@ -77,7 +77,7 @@ def _decided(findings: Iterable[Finding], decisions: Sequence[Decision], playboo
     needed = {one.finding_id: reviewers_needed(one, playbook) for one in findings}
     decided = latest(decisions, {finding_id: people for finding_id, people in needed.items() if people > 1})
     return [
-        one.with_(decision=_shown(decided[one.finding_id])) if one.finding_id in decided else one for one in findings
+        one.with_(decision=decided[one.finding_id].shown()) if one.finding_id in decided else one for one in findings
     ]
 
 
@@ -127,13 +127,3 @@ def _bytes(scored: Scored) -> bytes:
     # Piece by piece: as one object it would be the largest thing in memory.
     findings = ", ".join(json.dumps(finding.to_json()) for finding in scored.findings)
     return f'{{"findings": [{findings}], {json.dumps(ratings)[1:]}'.encode()
-
-
-def _shown(decision: Any) -> dict[str, Any]:
-    return {
-        "verdict": decision.verdict,
-        "reviewer": decision.reviewer,
-        "reason": decision.reason,
-        "at": decision.at.isoformat(),
-        "packet": decision.packet,
-    }

@@ -228,9 +228,7 @@ async def test_a_missing_cap_is_in_the_findings_the_packet_and_the_note_of_a_run
     assert second.decision is not None and second.decision["verdict"] == "accept"
     note = await reprise.report("caps")
     assert f"A. Martin says on {first.decision['at'][:10]}" in note and reason in note
-    assert "No clause on “Cap on liability” was found in contract\\_001.txt (its one section read)" in note or (
-        "No clause on “Cap on liability” was found in contract_001.txt (its one section read)" in note
-    )
+    assert "No clause on “Cap on liability” was found in contract_001.txt (its one section read)" in note
 
 
 @pytest.mark.skipif(not (DATA / "contracts" / "gold.jsonl").exists(), reason="the labelled contracts are not here")

@@ -12,10 +12,11 @@ from test_risk import finding, result
 
 from graph.training.corpus import plain_text
 from nodes.domain.clauses import Finding
-from nodes.domain.contradictions import APART, contradicted
+from nodes.domain.contradictions import contradicted
 from nodes.domain.local_engine import look
 from nodes.domain.playbook_reading import parse_playbook
 from nodes.domain.risk import Scored, score
+from nodes.domain.whole_contract import APART
 
 SHIPPED = Path(__file__).parents[1] / "nodes" / "playbooks" / "due-diligence.toml"
 PLAYBOOK = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
@@ -27,6 +28,10 @@ IRISH, NEW_YORK = (
 SMALL, LARGE = (
     "1.1 The Supplier's liability shall not exceed EUR 100,000.",
     ("1.2 The Supplier's liability shall not exceed EUR 1,000,000."),
+)
+FEES = (
+    "1.4 The Supplier's liability shall not exceed the fees paid by the Customer in the twelve (12) months before the "
+    "claim."
 )
 UNLIMITED = "1.3 Notwithstanding the above, the Supplier's liability under this Agreement is unlimited."
 
@@ -104,6 +109,10 @@ def test_french_clauses_contradict_each_other_too() -> None:
         [(CAP, SMALL), (CAP, "Except for fraud, the Supplier's liability shall not exceed EUR 1,000,000.")],
         [(CAP, SMALL), (CAP, "The Supplier's liability shall not exceed one hundred thousand euros (EUR 100,000).")],
         [(CAP, SMALL), (CAP, "The Supplier's liability shall not exceed USD 120,000.")],
+        [(CAP, SMALL), (CAP, "The Supplier's liability shall not exceed the fees paid for the defective services.")],
+        [(CAP, SMALL), (CAP, "The Supplier's liability shall not exceed the greater of the fees paid and EUR 5.")],
+        [(CAP, SMALL), (CAP, "The Customer's liability shall not exceed the fees paid in twelve (12) months.")],
+        [(CAP, FEES), (CAP, "The Supplier's liability is limited to the fees paid during the last 12 months.")],
         [(CAP, SMALL), (FREE, "The Supplier's liability for fraud is unlimited.")],
         [(CAP, SMALL), (FREE, "The Customer's liability under this Agreement is unlimited.")],
         [(CAP, SMALL), (FREE, "The Supplier's liability is unlimited in the case of wilful misconduct.")],
@@ -113,6 +122,33 @@ def test_french_clauses_contradict_each_other_too() -> None:
 )  # fmt: skip
 def test_what_may_both_hold_is_no_contradiction(clauses: list[tuple[str, str]]) -> None:
     assert contradicted(placed(*clauses)) == {}
+
+
+def test_a_sum_and_what_was_paid_are_two_caps_of_one_party() -> None:
+    told = contradicted(placed((CAP, SMALL), (CAP, FEES), (FREE, UNLIMITED)))
+    assert set(told["f0"].split("; ")) == {
+        "contradicts page 2: EUR 100,000 against fees of 12 months",
+        "contradicts page 3: EUR 100,000 against unlimited",
+    }
+    assert told["f1"].endswith("contradicts page 3: fees of 12 months against unlimited")
+    half = FEES.replace("the fees paid", "50% of the fees paid")
+    assert contradicted(placed((CAP, FEES), (CAP, half)))["f0"] == (
+        "contradicts page 2: fees of 12 months against 50 % of the fees of 12 months"
+    )
+    french = placed(
+        (CAP, "La responsabilité du Prestataire ne pourra excéder les sommes versées par le Client au cours des douze "
+         "derniers mois."),
+        (CAP, "La responsabilité du Prestataire est limitée à la somme de 100 000 euros."),
+    )  # fmt: skip
+    assert contradicted(french)["f1"] == "contradicts page 1: EUR 100,000 against fees of 12 months"
+
+
+def test_a_law_below_the_heading_that_its_quote_begins_with_is_compared_too() -> None:
+    quote = (
+        "11.1 This Agreement is construed under the laws of Ireland.\n12. GOVERNING LAW\n12.1 This Agreement shall be "
+    )
+    (one,) = placed((LAW, f"{quote}governed by the laws of the State of New York."))
+    assert contradicted([one]) == {"f0": "contradicts itself: Ireland against New York"}
 
 
 def test_other_documents_other_agreements_and_what_no_longer_holds_contradict_nothing() -> None:

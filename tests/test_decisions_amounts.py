@@ -112,3 +112,33 @@ def test_an_administrative_court_orders_what_it_puts_at_the_charge_of_a_party() 
     )
     words = COUNCIL.replace("Article 1er : La requête de l'association des rives du Loir est rejetée.\n\n", articles)
     assert ordered(words) == {"9000": False, "3000": True, "2000": True, "1000": False}
+
+
+@pytest.mark.parametrize(
+    ("written", "amount"),
+    [
+        ("dix mille euros", "10000"),
+        ("dix mille euros (10 000 euros)", "10000"),
+        ("10.000 €", "10000"),
+        ("10 000,50 euros", "10000.50"),
+        ("1500.50 €", "1500.50"),
+        ("vingt-cinq mille (25 000) euros", "25000"),
+        ("deux mille trois cent quarante-cinq euros et soixante centimes", "2345.60"),
+        ("un million deux cent mille euros", "1200000"),
+        ("150 k€", "150000"),
+        ("1,2 M€", "1200000"),
+    ],
+)
+def test_a_sum_is_read_once_in_words_in_figures_and_in_both(written: str, amount: str) -> None:
+    orders = (
+        f"Infirme le jugement ;\n\nCONDAMNE la société A à payer à M. P la somme de {written} à titre de dommages ;"
+    )
+    assert ordered(on_appeal(orders)) == {amount: True}
+
+
+def test_words_that_count_no_money_and_scales_without_a_number_are_no_sums() -> None:
+    orders = "CONDAMNE la société A à payer plusieurs millions d'euros dans un délai de trois mois à M. P et à Mme Q ;"
+    assert ordered(on_appeal(orders)) == {}
+    sums = "la somme de 3 000 euros, une indemnité de 3 000 euros et deux, trois mille euros de plus"
+    stated = [one for one in read(text_of(on_appeal(f"CONDAMNE A à payer {sums} ;"))) if one.kind == "amount"]
+    assert [one.value for one in stated] == ["EUR 3000"] * 3

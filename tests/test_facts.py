@@ -127,7 +127,7 @@ def test_every_fact_is_located_exactly_and_its_numbers_are_in_its_quote(text: st
     facts = located_facts(document(text, language), [fact.to_json() for fact in stated(text, language)])
     assert facts and {fact.alignment for fact in facts} == {"exact"}
     assert all(text[fact.spans[0][0] : fact.spans[0][1]] == fact.quote for fact in facts)
-    assert all(fact.kind in KINDS and fact.source == "local:facts@2" and fact.page == 1 for fact in facts)
+    assert all(fact.kind in KINDS and fact.source == "local:facts@3" and fact.page == 1 for fact in facts)
     for fact in facts:
         if fact.computed:
             length = f"{fact.detail['count']} {fact.detail['unit']}s"
@@ -172,6 +172,8 @@ MADE = "This Agreement is made on 1 March 2020 between us. "
          "2024-05-31"),
         (MADE + "2. Term\n\nThe term runs from 1 April 2020 to 31 March 2022.", "en", "2022-03-31"),
         ("Le contrat prend effet le 1er mai 2021 et prend fin le 30 avril 2024.", "fr", "2024-04-30"),
+        ("ORDER FORM\nSubscription Start Date   1 February 2024\nSubscription End Date   31 January 2027\n"
+         "Annual Fee   EUR 48,000\n", "en", "2027-01-31"),
     ],
 )  # fmt: skip
 def test_a_day_on_which_the_contract_says_that_it_ends_is_taken_as_it_stands(
@@ -192,6 +194,13 @@ def test_a_day_on_which_the_contract_says_that_it_ends_is_taken_as_it_stands(
          "on the third (3rd) anniversary of the Effective Date.", "en", "2019-05-04", "2022-05-04"),
         (MADE + 'It starts on 1 June 2020 (the "Service Start Date"). The term of this Agreement shall be for one (1) '
          "year from the Service Start Date.", "en", "2020-06-01", "2021-06-01"),
+        (MADE + "This Agreement will begin on the Effective Date and continue for four (4) years.", "en", "2020-03-01",
+         "2024-03-01"),
+        (MADE + '"EFFECTIVE DATE" - 2 May 2020. The term of this Agreement is three years from the Effective Date.',
+         "en", "2020-05-02", "2023-05-02"),
+        (MADE + "10. LIMITED WARRANTY\nNo warranty is given.\nThis Agreement shall become effective upon the date "
+         "first written above and shall remain in full force and effect for a period of two years (2).", "en",
+         "2020-03-01", "2022-03-01"),
         ("Le contrat prend effet le 1er mai 2021. Il est conclu pour une durée ferme de trois ans.", "fr",
          "2021-05-01", "2024-05-01"),
     ],
@@ -214,6 +223,9 @@ def test_an_end_that_follows_from_beginning_and_term_says_that_it_is_computed_an
         MADE + "The term of this Agreement is perpetual.",
         MADE + "The term of this Agreement is five (5) years from the First Commercial Sale.",
         MADE + "The term of this Agreement is three years from the Launch Date.",
+        MADE
+        + 'The "Effective Date" is the day of the first delivery. It continues for two years from the Effective Date.',
+        "ORDER FORM\nWarranty End Date   31 January 2027\nInvoice date   1 February 2024\n",
         MADE + "The term of this Agreement is two years or until the studies are completed, whichever is later.",
         MADE + "The term of this Agreement ends on the later of 31 May 2024 and the last delivery.",
         MADE + "The Supplier keeps the records of this Agreement until 31 December 2030.",

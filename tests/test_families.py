@@ -14,7 +14,8 @@ from graph import Reprise
 from nodes.domain.clauses import Candidate, Finding
 from nodes.domain.contract_facts import read
 from nodes.domain.documents import DocumentText, Page, SourceDocument
-from nodes.domain.families import Families, Member, families, member
+from nodes.domain.families import Families, families
+from nodes.domain.members import Member, member
 from nodes.domain.overrides import article_at, marked, numbering
 from nodes.domain.placing import located, located_facts
 from nodes.domain.run import DocumentResult

@@ -171,6 +171,14 @@ def test_a_clause_is_missing_for_a_supplier_only_when_none_of_its_documents_has_
     assert found.suppliers["ACME, Inc."].score == 30 + 20 // 4
 
 
+def test_a_clause_whose_quote_nobody_has_placed_yet_is_not_missing_for_its_supplier() -> None:
+    others = [finding("governing_law"), finding("insurance"), finding("exclusivity")]
+    doubtful = finding("cap_on_liability", "A limit.", document="b.pdf", alignment="not_found", page=None, spans=())
+    documents = [result(supplier="Acme"), result("b.pdf", 1, supplier="Acme")]
+    found = score([*others, doubtful], documents, PLAYBOOK)
+    assert (found.documents["a.pdf"].score, found.suppliers["Acme"].score) == (45, 20)
+
+
 def test_documents_of_unknown_suppliers_are_not_thrown_together() -> None:
     found = score([], [result(), result("b.pdf", 1)], PLAYBOOK)
     assert list(found.suppliers) == ["a.pdf", "b.pdf"]

@@ -16,6 +16,7 @@ from graph.adapters.clause_rules import ClauseRules, read_clauses
 from nodes.domain.documents import DocumentText, Page
 from nodes.domain.errors import AnswerInvalid
 from nodes.domain.folding import simplify
+from nodes.domain.local_engine import look
 from nodes.domain.playbook_reading import parse_playbook
 from nodes.domain.rules import denies, find, load_rules, rules_sha256
 from nodes.domain.sentences import sentences
@@ -233,6 +234,30 @@ def test_a_sentence_that_says_the_opposite_is_no_such_clause(language: str, clau
     assert find(document(f"Some words come first. {sentence} Others come behind.", language), [clause_type]) == []
 
 
+UNLIMITED = [
+    ("en", "The Supplier's liability under this Agreement is not limited in any way.", True),
+    ("en", "The Supplier shall be liable without limitation for any loss of the Customer.", True),
+    ("en", "There is no cap on the Supplier's liability under this Agreement.", True),
+    ("en", "The Contractor is liable to an unlimited extent for intent and gross negligence.", True),
+    ("en", "The Supplier is liable for all damages, including without limitation loss of profit.", False),
+    ("en", "The liability of the Supplier shall not be unlimited, whatever its cause.", False),
+    ("en", "In no event shall the liability of either party be unlimited.", False),
+    ("en", "The Supplier's liability is not limited to direct damages of the Customer.", False),
+    ("fr", "La responsabilité du Prestataire n'est limitée d'aucune manière.", True),
+    ("fr", "Le Prestataire répond sans limitation de tous les dommages causés au Client.", True),
+    ("fr", "La responsabilité du Prestataire n'est pas limitée aux dommages directs du Client.", False),
+]
+
+
+@pytest.mark.parametrize(("language", "sentence", "unlimited"), UNLIMITED)
+def test_what_says_that_there_is_no_cap_is_no_cap_and_says_so(language: str, sentence: str, unlimited: bool) -> None:
+    types = ["cap_on_liability", "uncapped_liability"]
+    text = document(f"Some words come first. {sentence} Others come behind.", language)
+    found = [(one.clause_type, one.quote) for one in look(text, types).candidates]
+    assert (("uncapped_liability", sentence) in found) is unlimited
+    assert not (unlimited and any(name == "cap_on_liability" for name, _ in found))
+
+
 NEGATED_AND_GENUINE = [
     ("en", "cap_on_liability", "The Supplier's liability shall not exceed the fees of one year."),
     ("en", "cap_on_liability", "Neither party shall be liable for indirect or consequential damages."),
@@ -249,6 +274,8 @@ NEGATED_AND_GENUINE = [
     ("en", "liquidated_damages", "No liquidated damages are payable for an interruption of less than an hour."),
     ("fr", "liquidated_damages", "Aucune pénalité n'est due pour la priorité P4."),
     ("fr", "cap_on_liability", "La responsabilité du Prestataire ne saurait excéder le montant annuel du contrat."),
+    ("fr", "cap_on_liability", "La responsabilité du Prestataire est limitée à 5 euros par année d'assurance."),
+    ("fr", "cap_on_liability", "Sa responsabilité est limitée aux montants garantis par son assurance."),
     ("fr", "anti_assignment", "Aucune partie ne peut céder le contrat sans l'accord préalable et écrit de l'autre."),
     ("fr", "termination_for_convenience", "Il ne peut résilier à tout moment que moyennant un préavis de 3 mois."),
     ("fr", "governing_law", "Il n'est pas soumis au droit suisse mais au droit français."),

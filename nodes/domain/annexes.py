@@ -9,6 +9,7 @@ from nodes.domain.contract_lists import general_terms, listed_documents, within
 from nodes.domain.fact_text import Reading
 from nodes.domain.facts import Proposal
 from nodes.domain.folding import Span
+from nodes.domain.named_annexes import defined, label_named, labels_by_name, named, named_headings, parts_of
 
 TOP = 60
 """A label among so many first characters says what the document is."""
@@ -34,8 +35,10 @@ _NEXT = re.compile(
     rf"|{_NAME} ?(?P<to>-|–|to|à) ?(?P<last>\d{{1,2}})\b"
 )
 _BLANK = r"[ \t\u00a0]"
+# Of a text that was taken from a web page: "&nbsp;", well written or not.
+_ENTITY = r"&(?:[a-z]{2,8}|#\d{1,5});"
 _HEADING = re.compile(
-    rf"(?:^|(?<=\f)){_BLANK}*[\"“«]?(?P<kind>{_KIND})(?:(?:{_BLANK}?[-–:])?{_BLANK}{{1,3}}|(?=\d))[\"“«]?{_ID}\b"
+    rf"(?:^|(?<=\f))(?:{_BLANK}|{_ENTITY})*[\"“«]?(?P<kind>{_KIND})(?:(?:{_BLANK}?[-–:])?{_BLANK}{{1,3}}|(?=\d))[\"“«]?{_ID}\b"
     r"[\"”»]?(?P<rest>[^\n\f]*)(?=[\n\f]|\Z)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -91,9 +94,8 @@ def label_of(kind: str, number: str) -> str:
 def labels_in(name: str) -> set[str]:
     """The annexes that a title or the name of a file says it is; all of "Schedules 1 to 3"."""
     plain = re.sub(r"[_]+", " ", name)
-    return {
-        label_of(found["kind"], number) for found in _LABEL.finditer(plain) for number in _numbers(plain, found)
-    }  # fmt: skip
+    found = {label_of(one["kind"], number) for one in _LABEL.finditer(plain) for number in _numbers(plain, one)}
+    return found or labels_by_name(name)
 
 
 def names_of(label: str) -> set[str]:
@@ -104,8 +106,8 @@ def names_of(label: str) -> set[str]:
 
 
 def answers_to(label: str) -> set[str]:
-    """Names under which an annex that is there may be meant: B-1 is some of B."""
-    return names_of(label) | {label.rpartition(" ")[2].partition("-")[0]}
+    """Names under which an annex that is there may be meant: B-1 is some of B, a part of its name is enough."""
+    return names_of(label) | parts_of(label) | {label.rpartition(" ")[2].partition("-")[0]}
 
 
 def are_annexes(name: str) -> bool:
@@ -120,15 +122,32 @@ def read_annexes(reading: Reading, form: str = "") -> Iterator[Proposal]:
     that make up the contract. `form` is the document's; one that belongs to another is asked for attached ones only.
     """
     yield from _references(reading, form)
+    named_ones = {start: (end, label) for start, end, label in named_headings(reading.raw)}
     seen: set[str] = set()
     for found in _HEADING.finditer(reading.raw):
         label = label_of(found["kind"], found["id"])
         if label not in seen and len(seen) < MOST and _is_heading(reading, found):
             seen.add(label)
-            start = found.start() + len(found.group()) - len(found.group().lstrip())
+            start = found.start("kind")
             end = found.end() if found.end() - start <= LONGEST else found.start("rest")
+            _, name = named_ones.pop(start, (0, label_named(_title_of(reading.raw, found))))
+            detail = {"label": label, **({"name": name} if name else {})}
+            yield reading.fact(
+                "annex_heading", " ".join(reading.raw[start:end].split()), start, end, detail, exact=True
+            )
+    for start, (end, label) in named_ones.items():
+        # A line with a number that is no heading is one of a list.
+        if label not in seen and len(seen) < MOST and not _LABEL.search(reading.plain, start, end):
+            seen.add(label)
             value = " ".join(reading.raw[start:end].split())
             yield reading.fact("annex_heading", value, start, end, {"label": label}, exact=True)
+
+
+def _title_of(raw: str, found: re.Match[str]) -> str:
+    """What stands behind the number of an annex, or on the line below it."""
+    rest = found["rest"].strip(" \t:.–—-")
+    below = raw[found.end() : found.end() + LONGEST].strip().partition("\n")[0]
+    return rest or below
 
 
 def _references(reading: Reading, form: str) -> Iterator[Proposal]:
@@ -145,6 +164,18 @@ def _references(reading: Reading, form: str) -> Iterator[Proposal]:
                     value = " ".join(one.group().split()) if single else f"{one['kind']} {number}"
                     detail = {"label": label, "said": said}
                     found[label] = one.start(), reading.fact("annex_reference", value, *one.span(), detail)
+    terms = defined(reading.plain)
+    for one, label in named(reading.plain):
+        said = "attached" if _is_attached(reading.plain, one) else "named"
+        if label in found or len(found) >= MOST:
+            continue
+        if said == "attached" or (label not in terms and _is_named(reading, one, form, lists)):
+            found[label] = (
+                one.start(),
+                reading.fact(
+                    "annex_reference", " ".join(one.group().split()), *one.span(), {"label": label, "said": said}
+                ),
+            )
     if form not in ("general_terms", *OF_ANOTHER) and (span := general_terms(reading, lists)):
         value, detail = " ".join(reading.raw[slice(*span)].split()), {"label": GENERAL_TERMS, "said": "named"}
         found[GENERAL_TERMS] = span[0], reading.fact("annex_reference", value, *span, detail)

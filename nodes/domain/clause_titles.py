@@ -34,3 +34,9 @@ def _shipped() -> Mapping[str, Mapping[str, str]]:
 def shipped_title(clause_type: str, language: str = "en") -> str:
     """The name of a type in this language; its own words for a type that no shipped playbook has."""
     return _shipped().get(clause_type, _NONE).get(language) or words_of(clause_type)
+
+
+def clause_name(clause_type: str, about: str = "") -> str:
+    """What a finding is called in English where its playbook is not at hand: "Missing clause: Cap on liability"."""
+    name = shipped_title(clause_type)
+    return f"{name}: {shipped_title(about)}" if about else name

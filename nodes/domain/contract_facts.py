@@ -16,7 +16,7 @@ from nodes.domain.fact_text import Reading
 from nodes.domain.facts import Proposal
 from nodes.domain.references import read_references
 
-VERSION = "2"
+VERSION = "3"
 SOURCE = f"local:facts@{VERSION}"
 KINDS = (
     "title", "party", "agreement_date", "effective_date", "expiration_date", "signature_date", "initial_term",

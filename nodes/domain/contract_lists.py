@@ -48,11 +48,35 @@ _TERMS = re.compile(
     r"(?:[\w.]{1,12} )?(?:(?:[a-zéû]{3,9} )?\d[\w./-]{0,10})\)?)?",
     re.IGNORECASE,
 )
+_BOUND_BEFORE = re.compile(
+    r"\b(?:subject to|governed by|in accordance with|accept\w*|agree\w* to|incorporat\w+|bound by|soumise?s? (?:à|aux)"
+    r"|régie?s? par|reconna[iî]\w+|connaissance d\w+|conform\w+ (?:à|aux)|applicables?)\b[^.;]{0,50}$",
+    re.IGNORECASE,
+)
+_BOUND_BEHIND = re.compile(
+    r"^[^.;]{0,60}\b(?:(?:shall |will |also )?appl(?:y|ies)|are incorporated|form part|s['’]appliquent|sont applicables"
+    r"|font partie|régissent)\b",
+    re.IGNORECASE,
+)
+_ITS_OWN = re.compile(
+    r"(?:general|standard) (?:terms|conditions)|(?:terms (?:and|&) conditions|conditions générales) "
+    r"(?:of|de |d['’])(?! (?:this|the)\b)|conditions générales",
+    re.IGNORECASE,
+)
+"""Such a name means a paper of its own; "the terms and conditions of this Agreement" are the agreement's."""
+_OF_THIS = re.compile(
+    r"(?: and conditions| et particulières)?,? (?:of|in|under|contained in|set (?:out|forth) in|du|de la|des|de"
+    r"|d['’]) ?"
+    r"(?:this\b|these\b|the (?:present )?(?:agreement|contract)|présente?s?\b|(?:présent )?(?:contrat|convention|accord"
+    r"|marché)\b)|,? (?:hereof|herein|hereunder|below|ci-dessous|ci-après|that follow)\b",
+    re.IGNORECASE,
+)
 _HEADING = re.compile(rf"^[ \t]*(?-i:[A-Z0-9])[^\n\f.;,]{{0,40}}?\b{_NAME}\b[^\n\f.;,]{{0,50}}$|^[ \t]*{_NAME}[ \t]*$",
     re.IGNORECASE | re.MULTILINE)  # fmt: skip
+_ITSELF = re.compile(rf"\b(?:présentes|these|the present) (?:\w+ )?{_NAME}", re.IGNORECASE)
 _RULED_OUT = re.compile(
     r"\b(?:not|nor|no|never|exclu\w+|supersed\w+|replac\w+|instead|other than|prevail\w*|ne|pas|aucune?|écart\w+"
-    r"|remplac\w+|exception|prévau\w+|prévalent)\b|\bn['’]",
+    r"|remplac\w+|exception|prévau\w+|prévalent|tariff)\b|\bn['’]",
     re.IGNORECASE,
 )
 
@@ -79,11 +103,13 @@ def within(offset: int, lists: Sequence[Span]) -> bool:
 
 
 def general_terms(reading: Reading, lists: Sequence[Span]) -> Span | None:
-    """The first name of general terms of a stated version, or in such a list, unless the document itself has them."""
+    """The first name of general terms of a stated version, in such a list, or said to bind, unless the document itself
+    has them."""
     for found in _TERMS.finditer(reading.plain):
-        if (found["version"] or within(found.start(), lists)) and not _is_ruled_out(reading, found):
+        known = found["version"] or within(found.start(), lists) or _binds(reading, found)
+        if known and not _is_ruled_out(reading, found):
             has = any(not within(one.start(), lists) for one in _HEADING.finditer(reading.raw))
-            return None if has else found.span()
+            return None if has or _ITSELF.search(reading.plain) else found.span()
     return None
 
 
@@ -97,6 +123,15 @@ def _end_of_list(raw: str, start: int) -> int:
         if not (items and _ITEM.match(raw, found.end())):
             return found.start()
     return last
+
+
+def _binds(reading: Reading, found: re.Match[str]) -> bool:
+    """Does the document say that general terms, a paper of their own, hold under it?"""
+    low, high = found.span("name")
+    if not _ITS_OWN.match(found["name"]) or _OF_THIS.match(reading.plain, high):
+        return False
+    before, behind = reading.plain[max(low - AROUND, 0) : low], reading.plain[high : high + AROUND]
+    return _BOUND_BEFORE.search(before) is not None or _BOUND_BEHIND.match(behind) is not None
 
 
 def _is_ruled_out(reading: Reading, found: re.Match[str]) -> bool:

@@ -14,35 +14,15 @@ from itertools import combinations
 
 from nodes.domain.absence import verdict_on
 from nodes.domain.clauses import Finding
-from nodes.domain.fact_law import law_named
-from nodes.domain.folding import simplify
+from nodes.domain.law_names import law_of_contract, other_law
 from nodes.domain.overrides import is_void
-from nodes.domain.quantities import PLAIN, quantities
+from nodes.domain.quantities import PLAIN, Quantity, plain_number, quantities
+from nodes.domain.whole_contract import APART, split, unlabelled
 
 LAW, CAPS = "governing_law", ("cap_on_liability", "uncapped_liability")
-UNLIMITED = "unlimited"
-APART = 30_000
-"""Characters between two clauses, some ten pages: what lies further apart may be two agreements bound together."""
+UNLIMITED, FEES = "unlimited", "fees"
 MOST = 3
 """Contradictions that are told of one finding."""
-
-_SENTENCE = re.compile(r"(?<=[.;])\s+(?=[\"“«(]?[A-ZÀ-Ý\d])")
-_LABEL = re.compile(r"^(?:(?:article|section|clause) )?(?:\d+(?:\.\d+)*[.)]?|\([a-z\d]+\)|[a-z][.)])\s+[-–—]?\s*")
-
-_THIS = re.compile(
-    r"(?:this|the present|le present|la presente|ce) (?:\w+ ){0,3}?(?:agreement|contract|contrat|convention|accord)\b"
-)
-_PART = re.compile(
-    r"\b(?:if|where|when|unless|except\w*|notwithstanding|provided|extent|however|respectively|depending|annex\w*"
-    r"|schedules?|exhibits?|appendi\w+|orders?|statements? of work|addend\w+|guarant\w+|customers? (?:in|located|based)"
-    r"|located|resident|intellectual|property|patents?|federal|mandatory|arbitrat\w+|matters?|other than|but|si|lorsque"
-    r"|sauf|hormis|excepte|toutefois|selon|annexes?|bons? de commande|pour les|en ce qui concerne|arbitra\w+)\b"
-)
-"""With such words a sentence may be about a part of the contract, or hold under a condition."""
-_WIDE = re.compile(
-    r"united (?:states|kingdom)|\bu\.?s\.?(?:a\.?)?$|\bu\.?k\.?$|america|great britain|canada|australia|european union"
-)
-"""Laws that include others."""
 
 _AMOUNT = "<amount>"
 _SCOPE = (
@@ -78,6 +58,22 @@ _CAP = (
         rf"(?: (?:la somme|un montant|un total)(?: maximale?| totale?)?(?: de| d')?)? {_AMOUNT}{_PER}"
     ),
 )
+_COUNT = r"(?:one|two|three|six|nine|twelve|eighteen|twenty-four|trois|douze|vingt-quatre|\d{1,2}|\(\d{1,2}\))"
+_FEES = re.compile(
+    r"(?:(?:an|the) (?:amount|sum) (?:equal|equivalent) to |(?:un|le) montant (?:egal a |equivalent a |total )?)?"
+    r"(?:(?:\d{1,3} ?%|\b[a-z]{1,12}(?:[ -][a-z]{1,12}){0,3} per ?cent)(?: ?\(\d{1,3} ?%\))? (?:of |d[ue]s? ))?"
+    r"(?:(?:the|all|total|aggregate|annual|net|d[eu]s?|les?|la|totales?|annuelles?) )*"
+    r"(?:\b(?:subscription|service|licen[cs]e|annual) )?"
+    r"\b(?:fees|charges|amounts|sums|payments|redevances|sommes|honoraires|prix)\b"
+    r"(?:[ ,]+(?:actually|effectivement|paid|payable|received|invoiced|due|payee?s?|versee?s?|dues?|facturee?s?"
+    r"|percue?s?|or|and|ou|et|(?:by|to) (?:the )?[a-z][\w-]{0,40}|par l(?:[ea] |')[a-z][\w-]{0,40}"
+    r"|under|hereunder|pursuant to|au titre du|this|present|agreement|contract|contrat"
+    r"|in|during|for|over|within|au cours des?|pendant|the|les|l'|immediately|preceding|prior to|before|previous|last"
+    r"|derniers|precedant|precedents?|month|months|year|years|mois|ans?|annee|period"
+    r"|date of|event|claim|cause of action|fait generateur|giving rise to|such|liability|it|sinistre|reclamation"
+    rf"|{_COUNT}))*\.?$"
+)
+"""Fees, and nothing behind them but who pays them and in what time: a measure of the whole contract."""
 _FREE = (
     re.compile(
         rf"^(?:notwithstanding (?:the above|the foregoing),? )?{_EN} (?:is|are|shall be|will be|remains?)"
@@ -133,27 +129,21 @@ def _differ(left: _Said, right: _Said) -> bool:
     if left.value == right.value:
         return False
     if left.about == (LAW,):
-        names = simplify(left.value), simplify(right.value)
-        return not any(_WIDE.search(name) for name in names) and names[0] not in names[1] and names[1] not in names[0]
+        return other_law(left.value, right.value)
+    if left.about[-1] == FEES:
+        # Two sums are compared where their currency is one.
+        return FEES in left.value or FEES in right.value
     return len(left.about) > 2 or UNLIMITED in (left.value, right.value)
 
 
 def _statements(finding: Finding) -> Iterator[_Said]:
-    for sentence in _SENTENCE.split(finding.quote):
+    for sentence in split(finding.quote):
         written = " ".join(sentence.translate(PLAIN).split())
         if finding.clause_type == LAW:
-            law = _law(written)
-            if law:
+            if law := law_of_contract(written):
                 yield _Said(finding, (LAW,), law)
         else:
             yield from _liability(finding, written)
-
-
-def _law(sentence: str) -> str:
-    """The law of the whole contract; "" where the sentence is about less, or says more."""
-    plain = _LABEL.sub("", simplify(sentence))
-    whole = _THIS.match(plain) and re.search(r"\b(?:governed|construed|regie?|soumise?)\b", plain)
-    return law_named(sentence) if whole and not _PART.search(plain) else ""
 
 
 def _liability(finding: Finding, sentence: str) -> Iterator[_Said]:
@@ -167,13 +157,36 @@ def _liability(finding: Finding, sentence: str) -> Iterator[_Said]:
             value = f"{first.unit} {first.value:,f}".replace(".00", "")
             yield _Said(finding, ("cap", *said, first.unit), value)
             yield _Said(finding, ("cap", said[0]), value)
+            yield _Said(finding, ("cap", *said, FEES), value)
     elif not amounts and (said := _match(_FREE, sentence)):
         yield _Said(finding, ("cap", said[0]), UNLIMITED)
+    elif not amounts and (fees := _of_fees(sentence)) and (said := _match(_CAP, fees[0])):
+        yield _Said(finding, ("cap", *said, FEES), fees[1])
+        yield _Said(finding, ("cap", said[0]), fees[1])
+
+
+def _of_fees(sentence: str) -> tuple[str, str] | None:
+    """A sentence with what was paid in the place of an amount, and how people call that: fees of 12 months."""
+    plain = unlabelled(sentence)
+    found = _FEES.search(plain)
+    if found is None:
+        return None
+    counted = quantities(found.group())
+    times = {_months(one) for one in counted if one.kind == "duration"}
+    shares = {plain_number(one.value) for one in counted if one.kind == "percentage"}
+    if len(times) > 1 or len(shares) > 1:
+        return None
+    value = f"{FEES} of {times.pop()} months" if times else FEES
+    return f"{plain[: found.start()]}{_AMOUNT}.", f"{shares.pop()} % of the {value}" if shares else value
+
+
+def _months(period: Quantity) -> str:
+    return plain_number(period.value * (12 if period.unit == "year" else 1))
 
 
 def _match(patterns: Sequence[re.Pattern[str]], sentence: str) -> tuple[str, str, str] | None:
     """(party, total or "", per what or "") of a sentence that says just this."""
-    plain = _LABEL.sub("", simplify(sentence))
+    plain = unlabelled(sentence)
     for pattern in patterns:
         if found := pattern.match(plain):
             named = found.groupdict()

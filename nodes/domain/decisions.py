@@ -23,7 +23,7 @@ TYPES = frozenset({"case_number", "decision_date", "solution", "applied_text", "
 """Clause types that are read from a decision, whatever a playbook makes of them."""
 MOST_TEXTS, MOST_HOLDINGS = 12, 3
 """Findings of one decision."""
-VERSION = "2"
+VERSION = "3"
 SOURCE = f"local:decisions@{VERSION}"
 Stated = tuple[str, str, int, int, Mapping[str, Any]]
 """Kind, value ("" for the quote itself), the half-open range of the quote, detail."""

@@ -9,19 +9,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from nodes.domain.decisions_orders import COSTS, Order
+from nodes.domain.decisions_sums import sums
 from nodes.domain.decisions_text import DecisionText
 
 MOST_AMOUNTS = 60
 LONGEST_QUOTE = 900
 REACH = 80
 """Characters before a verb that tell who does what it says, and when."""
-
-_AMOUNT = re.compile(
-    r"(?<![\d.,/-])(?P<whole>\d{1,3}(?:[ .']\d{3})+|\d+)(?:,(?P<part>\d{1,2}))?\s*(?:(?P<scale>millions?"
-    r"|milliards?)\s*d'\s*|k(?=€))?"
-    r"(?P<unit>€|euros?\b|eur\b|francs?\b|f\s?cfp\b|dollars?\b)"
-)
-_UNITS = {"€": "EUR", "e": "EUR", "f": "FRF", "d": "USD"}
 
 _PAYING = (
     r"(?:paiement|payer|verser|versement|reverser|reversement|restituer|restitution|rembourser|remboursement|amende)\b"
@@ -94,16 +88,13 @@ def amounts(decision: DecisionText, ordered: Sequence[Order]) -> Iterator[Amount
     stop = decision.end
     orders = _Orders(decision, ordered)
     found = []
-    for match in _AMOUNT.finditer(plain, 0, stop):
-        zone = decision.zone_at(match.start())
-        order = next((one for one in ordered if one.start <= match.start() < one.end), None)
-        paid = order is not None and orders.payment(order, *match.span())
+    for one in sums(plain, stop):
+        zone = decision.zone_at(one.start)
+        order = next((each for each in ordered if each.start <= one.start < each.end), None)
+        paid = order is not None and orders.payment(order, one.start, one.end)
         costs = order is not None and COSTS.search(order.words) is not None
-        value = Decimal(re.sub(r"\D", "", match["whole"])) + (Decimal(f"0.{match['part']}") if match["part"] else 0)
-        scale = {"": 1, "million": 10**6, "milliard": 10**9}[(match["scale"] or "").rstrip("s")]
-        currency = "XPF" if "cfp" in match["unit"] else _UNITS[match["unit"][0]]
-        start, end = (order.start, order.end) if order else _around(plain, *match.span(), stop)
-        found.append(Amount(value * scale, currency, start, min(end, start + LONGEST_QUOTE), zone, paid, costs))
+        start, end = (order.start, order.end) if order else _around(plain, one.start, one.end, stop)
+        found.append(Amount(one.value, one.currency, start, min(end, start + LONGEST_QUOTE), zone, paid, costs))
     found.sort(key=lambda one: not one.ordered)
     yield from found[:MOST_AMOUNTS]
 

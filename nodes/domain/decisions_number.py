@@ -36,6 +36,9 @@ _GENERAL = re.compile(
 )
 _PORTALIS = re.compile(r"portalis\s*:?\s*(?P<number>[a-z0-9]{4}-[a-z]-[a-z0-9]{3}-[a-z0-9]{3,6})")
 _STATE = re.compile(rf"(?m)^[ \t]*(?:{_N}|requete\s+{_N})\s*(?P<number>\d{{5,7}}|\d{{2}}[a-z]{{2}}\d{{4,5}})(?!\d)")
+_STATE_NEXT = re.compile(
+    rf"(?:[ \t]*(?:,|;|et\b)\s*|\s*\n[ \t]*(?={_N}))(?:{_N}\s*)?(?P<number>\d{{5,7}}|\d{{2}}[a-z]{{2}}\d{{4,5}})(?!\d)"
+)
 _COUNCIL = re.compile(rf"decision\s+{_N}\s*(?P<number>\d{{4}}-\d{{1,4}}(?:\s?/\s?\d{{1,4}})*(?:\s(?:qpc|dc|l|an))?)\b")
 _ORDER = re.compile(
     rf"\b(?:arret|decision|jugement|ordonnance|minute)\s*{_N}\s*:?\s*(?P<number>\d{{1,6}}(?:/\d{{1,6}})?)\b"
@@ -49,7 +52,9 @@ _STYLED = re.compile(r"\bcour\s*de\s*cassation\s*,[^.;]{3,90}?,?\s*du\s*(?=\d|l\
 _READ_OUT = re.compile(r"\blecture\s+du\s+")
 _LINE_DATE = re.compile(rf"(?m)^[ \t]*(?:(?:en date\s+)?du\s*:?\s*|le\s+)?{FIGURES}[ \t]*$")
 _CLOSING = re.compile(
-    r"\b(?:prononcee?s?|rendue?s?|juges?|ainsi fait|mise? a (?:la )?disposition|audience\s*publique)\b"
+    # "l'arrêt rendu le …" is another decision, which this one rectifies or quashes.
+    r"\b(?:prononcee?s?|(?<!l'arret )(?<!le jugement )(?<!du jugement )(?<!l'ordonnance )(?<!la decision )rendue?s?"
+    r"|juges?|ainsi fait|mise? a (?:la )?disposition|audience\s*publique)\b"
     r"(?:(?!\bprononce|\baudience\s*publique)[^;]){0,220}?\b(?:du|le|ce)\s+"
     rf"(?={WEEKDAY}(?:\d|l\s?er\b|{NUMBER_WORD}\b))"
 )
@@ -121,9 +126,11 @@ def _dotted(match: re.Match[str]) -> str:
 def _others(decision: DecisionText, jurisdiction: str) -> Iterator[Stated]:
     lined = decision.lined[:TOP]
     if jurisdiction in ADMINISTRATIVE:
-        for match in _STATE.finditer(lined):
-            yield Stated(match["number"].upper(), match.start("number"), match.end(), "requete")
-            return
+        own = _STATE.search(lined)
+        while own:
+            yield Stated(own["number"].upper(), own.start("number"), own.end(), "requete")
+            own = _STATE_NEXT.match(lined, own.end())
+        return
     if jurisdiction == "Conseil constitutionnel":
         if named := _COUNCIL.search(lined):
             yield Stated(named["number"].upper(), named.start(), named.end(), "decision")

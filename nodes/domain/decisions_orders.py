@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nodes.domain.decisions_court import CASSATION
 from nodes.domain.decisions_number import ADMINISTRATIVE, AGREED, ALONE, CONTRADICTED
@@ -17,6 +17,7 @@ _VERBS = (
 )
 _CUT = re.compile(rf";\s*|[.,:]?[ \t]*\n\s*(?=(?:[-•*–]\s*)?(?:{_VERBS}))|[.,:]\s*\n\s*\n\s*")
 _RECITES = re.compile(r"\ben\s+ce\s+qu'(?:il|elle)s?\s+(?!a\b|ont\b|avai)(?:(?!\b(?:l'arret|jugement)\s+rendu\b).)*\Z")
+_PARTICIPLE = re.compile(r"[^\W\d_]+é(?:e?s?)\b")
 _LEAD = re.compile(
     r"\s*(?:(?:en consequence,?\s*)?par\s*ces\s*(?:seuls\s+)?motifs|en consequence"
     r"|d\s?e\s?c\s?i\s?d\s?e)\b[^:;]{0,400}?"
@@ -31,7 +32,8 @@ _SOLUTIONS = (
     r"rejet(?: non specialement motive)?|cassation(?: partielle)?|annulation(?: partielle)?"
     r"|irrecevabilite(?: partielle)?"
     r"|non[- ]?lieu a (?:statuer|renvoi)|renvoi|desistement(?: partiel)?|decheance(?: partielle)?|non[- ]?admission"
-    r"|rectification|rabat d'arret|sursis a statuer|designation de juridiction|reglement de juges|qpc incidente.{0,40}"
+    r"|rectification(?: d'erreurs? materielles?)?"
+    r"|rabat d'arret|sursis a statuer|designation de juridiction|reglement de juges|qpc incidente.{0,40}"
 )
 _HEADED = re.compile(
     rf"(?m)^[ \t]*(?:solution\s*:\s*)?(?P<words>(?:{_SOLUTIONS})(?:\s*(?:,|et|-)?\s*(?:sans renvoi|avec renvoi"
@@ -42,6 +44,7 @@ _PARTLY = re.compile(
     r"|leurs) seules"
     r"|mais en (?:ses|sa)|mais sur|a l'exception)\b"
 )
+_AS_FAR_AS = re.compile(r"\ben (?:tant|ce) qu(?:e\b|'il|'elle)|\ben tant seulement\b")
 _CATEGORIES: tuple[tuple[str, str], ...] = (
     ("Cassation", r"cassation"), ("QPC autres", r"non[- ]?lieu a renvoi"), ("QPC renvoi", r"^renvoi"),
     ("Annulation", r"annulation"), ("Non-lieu à statuer", r"non[- ]?lieu a statuer"), ("Rejet", r"rejet"),
@@ -74,6 +77,9 @@ _CASSATION_ORDERS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 _ADMINISTRATIVE_ORDERS: tuple[tuple[str, str], ...] = (
     ("Annulation", r"\b(?:est|sont) annule(?:e?s?)\b"),
+    ("Rectification",
+     r"\b(?:est|sont) (?:rectifie|remplace|corrige)(?:e?s?)\b|^\W*(?:rectifie|ordonne la rectification)"),
+    ("Non-lieu à renvoi", r"n'y a pas lieu de (?:renvoyer|transmettre) .{0,60}(?:conseil constitutionnel|question)"),
     ("Non-admission", r"n'(?:est|sont) pas admis"),
     ("Non-lieu à statuer", r"n'y a (?:pas lieu|plus lieu) (?:de|a) statuer"),
     ("Désistement", r"donne acte .{0,120}desistement"),
@@ -84,6 +90,10 @@ _FIRST_ORDERS: tuple[tuple[str, str], ...] = (
     ("Ouverture de liquidation judiciaire", r"(?:ouvre|prononce|convertit).{0,80}liquidation judiciaire"),
     ("Ouverture de redressement judiciaire", r"(?:ouvre|prononce).{0,80}redressement judiciaire"),
     ("Ouverture de sauvegarde", r"ouvre.{0,60}sauvegarde"),
+    ("Rectification", r"(?:ordonne|dit y avoir lieu a)\b.{0,30}\brectification|^\W*rectifie\b"),
+    ("Désistement",
+     r"(?:constate|donne acte|declare parfait)\b.{0,120}\bdesistement\b(?!.{0,80}(?:a l'(?:egard|encontre)|incident))"),
+    ("Caducité", r"(?:constate|prononce|declare)\b.{0,60}\bcadu(?:cite|que)\b.{0,30}\b(?:appel|declaration|citation)"),
     ("Incompétence", r"se declare .{0,40}incompetent"),
     ("Sursis à statuer", r"sursoit a statuer"),
     ("Radiation", r"ordonne la radiation|radiation de l'affaire"),
@@ -140,10 +150,14 @@ def orders(decision: DecisionText) -> list[Order]:
 
 
 def _wrapped(decision: DecisionText, begin: int, cut: re.Match[str]) -> bool:
-    """Whether the line breaks within what an order says of the decision below, before one more verb of that one."""
+    """Whether the line breaks within an order: before a participle, which begins none, or before one more verb of what
+    it says of the decision below."""
     broken = re.fullmatch(r",?[ \t]*\n[ \t]*", cut.group()) is not None
-    goes_on = decision.text[cut.end() : cut.end() + 1].islower()
-    return broken and goes_on and _RECITES.search(decision.plain, begin, cut.start()) is not None
+    if not broken or not decision.text[cut.end() : cut.end() + 1].islower():
+        return False
+    return _PARTICIPLE.match(decision.text, cut.end()) is not None or (
+        _RECITES.search(decision.plain, begin, cut.start()) is not None
+    )
 
 
 def solution(decision: DecisionText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
@@ -151,14 +165,24 @@ def solution(decision: DecisionText, jurisdiction: str, ordered: Sequence[Order]
     if jurisdiction == CASSATION:
         return _of_cassation(decision, ordered)
     if jurisdiction in ADMINISTRATIVE:
-        return _first(ordered, _ADMINISTRATIVE_ORDERS)
+        return _in_part(_first(ordered, _ADMINISTRATIVE_ORDERS), ordered)
     if jurisdiction == "Cour d'appel":
         return _of_appeal(ordered) or _first(ordered, _FIRST_ORDERS)
     return _first(ordered, _FIRST_ORDERS)
 
 
+def _in_part(said: Solution | None, ordered: Sequence[Order]) -> Solution | None:
+    """An annulment "en tant que" leaves the rest standing."""
+    if said is None or said.value != "Annulation":
+        return said
+    order = next(one for one in ordered if one.start == said.start)
+    return replace(said, value="Annulation partielle") if _AS_FAR_AS.search(order.words) else said
+
+
 def _of_cassation(decision: DecisionText, ordered: Sequence[Order]) -> Solution | None:
-    headed = _HEADED.search(decision.lined, 0, HEAD // 2)
+    # A line of prose that goes on with "cassation." begins with a small letter.
+    heads = _HEADED.finditer(decision.lined, 0, HEAD // 2)
+    headed = next((one for one in heads if not decision.text[one.start("words")].islower()), None)
     said = _first(ordered, _CASSATION_ORDERS)
     if said is not None and said.value in ("Cassation", "Annulation"):
         order = next(one for one in ordered if one.start == said.start)
@@ -168,7 +192,8 @@ def _of_cassation(decision: DecisionText, ordered: Sequence[Order]) -> Solution 
         said = Solution(value, said.category, said.start, said.end, ALONE)
     if headed is None:
         return said
-    words = " ".join(decision.text[headed.start("words") : headed.end("words")].split())
+    lines = decision.text[headed.start("words") : headed.end("words")].split("\n")
+    words = ", ".join(" ".join(line.split()).rstrip(",") for line in lines if line.strip())
     value = words[:1].upper() + words[1:].lower().replace("non lieu", "non-lieu")
     value = re.sub(r"\ba (?=renvoi|statuer)", "à ", value)
     category = _category(" ".join(headed["words"].split()))

@@ -10,6 +10,9 @@ from nodes.domain.folding import Span
 from nodes.domain.quantities import negations, numbers_in, quantities
 from nodes.domain.sentences import Sentence
 
+PUT_BACK = 600
+"""Characters of a sentence before or behind a quote; a longer one is a list, of which each item is read by itself."""
+
 _REFERENCE = re.compile(
     r"\b(?:sections?|articles?|clauses?|paragraph(?:e?s)?|annexe?s?|schedules?|exhibits?|appendix|appendices|pages?|§+)"
     r" *(?:n ?[°º] ?)?\d+(?:\.\d+)*(?:\([a-z\d]+\))*(?:(?:,| and| or| et| ou| to| à) ?\d+(?:\.\d+)*(?:\([a-z\d]+\))*)*",
@@ -61,6 +64,19 @@ class Elisions:
         ended = before is None or not re.search(r"\w", self._text[first[1] : before.end]) or self._stands(first, second)
         begins = after is None or _LABEL.fullmatch(self._text[after.start : second[0]]) is not None
         return not (ended and begins)
+
+    def put_back(self, spans: Sequence[Span]) -> list[Span]:
+        """The spans of a quote with the beginning and the end of its sentence where these say no and it left them out:
+        "party shall be liable" of "Neither party shall be liable"."""
+        (start, _), (_, end) = spans[0], spans[-1]
+        first, last = self._at(start), self._at(end - 1)
+        if first is not None and start - first.start <= PUT_BACK and negations(self._text[first.start : start]):
+            start = first.start
+        if last is not None and last.end - end <= PUT_BACK and negations(self._text[end : last.end]):
+            end = last.end
+        if len(spans) == 1:
+            return [(start, end)]
+        return [(start, spans[0][1]), *spans[1:-1], (spans[-1][0], end)]
 
     def _at(self, offset: int) -> Sentence | None:
         index = bisect_right(self._starts, offset) - 1

@@ -53,6 +53,13 @@ _EFFECTIVE_BEHIND = re.compile(
     r"^[^.;]{0,40}[\"“”«(] ?(?:the |la )?[\"“”«]? ?(?:effective|commencement|start) date|^[^.;]{0,30}« ?date d'effet",
     re.IGNORECASE,
 )
+# A line of a form or of a table, which is no sentence.
+_EFFECTIVE_LABEL = re.compile(
+    r"\W*(?:(?:subscription|contract|agreement|service|services|licen[cs]e|initial|term) ){0,2}"
+    r"(?:(?:effective|start|commencement) date|date (?:de début|d['’]effet|de prise d['’]effet|d['’]entrée en vigueur)"
+    r"(?: du contrat| de l['’]abonnement)?)[ :.–-]*$",
+    re.IGNORECASE,
+)
 _DUE_TO_CHANGE = re.compile(
     r"\b(?:charges?|fees?|prices?|prix|redevances?|invoices?|rates?|salary|milestone)\b", re.IGNORECASE
 )
@@ -86,8 +93,8 @@ _LEAVES = re.compile(r"\b(?:terminat\w+|cancel\w*|resign\w*|at any time|résili\
 _WHEREAS = re.compile(r"^\W*(?:whereas|considérant|attendu)\b", re.IGNORECASE)
 _RECITES = re.compile(rf"{_WHEREAS.pattern}|\b(?:super[sc]ed\w+|remplace)\b|\bthat certain\b", re.IGNORECASE)
 _MEANS = re.compile(
-    r"[\"“](?:the )?(?:effective|commencement|start) date[\"”] ?(?:\(\w+\) )?(?:means|shall mean|is"
-    r"|shall be)\b(?:[^.;]|[ap]\.m\.){0,60}$",
+    r"[\"“](?:the )?(?:effective|commencement|start) date[\"”] ?(?:\(\w+\) )?(?:(?:means|shall mean|is"
+    r"|shall be)\b(?:[^.;]|[ap]\.m\.){0,60}|[-–—:=] {0,3}(?:the )?)$",
     re.IGNORECASE,
 )
 _TAKES_EFFECT = (
@@ -190,6 +197,8 @@ def _made(reading: Reading, one: Seen) -> bool:
 
 
 def _effective(reading: Reading, seen: list[Seen]) -> Seen | None:
+    if labelled := [one for one in seen if one.date.start < HEAD and _EFFECTIVE_LABEL.match(label_of(reading, one))]:
+        return labelled[0]
     others = (_OTHERS, _DEFINED, _FILED, _LEAVES)
     own = [one for one in seen if not any(pattern.search(one.before) for pattern in others)]
     defined = [one for one in own if _EFFECTIVE_BEHIND.search(one.behind) or _MEANS.search(one.before)]
@@ -211,6 +220,13 @@ def _effective(reading: Reading, seen: list[Seen]) -> Seen | None:
         if found:
             return found[0]
     return None
+
+
+def label_of(reading: Reading, one: Seen) -> str:
+    """The words before a date on its line, which in a form say what it is."""
+    near = max(one.date.start - NEAR, 0)
+    start = max(reading.raw.rfind(mark, near, one.date.start) for mark in "\n\f") + 1
+    return reading.plain[start : one.date.start] if start or not near else ""
 
 
 def _by_reference(reading: Reading, made: Seen | None, signed: Seen | None) -> tuple[Seen | None, Span | None]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
-from nodes.domain.fact_dates import EXPIRES, Dates, Seen, iso
+from nodes.domain.fact_dates import EXPIRES, Dates, Seen, iso, label_of
 from nodes.domain.fact_text import Reading
 from nodes.domain.facts import Proposal
 from nodes.domain.quantities import Quantity, plain_number
@@ -42,6 +42,12 @@ _OTHER_THING = re.compile(
     r"|audit\w*"
     r"|support|non-?compet\w*|standstill|season|loan|notes?|shares?|patents?|garanti\w*|prix|paiement|facture\w*"
     r"|assurance)\b",
+    re.IGNORECASE,
+)
+_END_LABEL = re.compile(
+    r"\W*(?:(?:subscription|contract|agreement|service|services|licen[cs]e|initial|term) ){0,2}"
+    r"(?:(?:end|expiry|expiration|termination) date|date (?:de fin|d['’]expiration|d['’]échéance|de terme)"
+    r"(?: du contrat| de l['’]abonnement)?)[ :.–-]*$",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"(?:19|20)\d\d,? ?(?:to|till|-|au) ?$")
@@ -85,6 +91,11 @@ _SIGNING = re.compile(
 )
 _EFFECTIVE = re.compile(
     r"^(?:the |la |sa )?(?:effective date|date d'effet|prise d'effet|entrée en vigueur)", re.IGNORECASE
+)
+_IS_DEFINED = re.compile(
+    r"[\"“«(](?:the |la )?(?:effective date|date d'effet)"
+    r"|\b(?:effective date|date d'effet)\b[\"”»)]* ?(?:means|shall|is|[:=–-]|est|désigne)",
+    re.IGNORECASE,
 )
 _SAME = re.compile(r"^(?:such|that|said) (?:date|day|time)\b|^(?:there|here)\w+\b", re.IGNORECASE)
 _NAMED = re.compile(r"^(?:the |such )?(?P<name>(?:[A-Z][\w-]* ){1,3}Date)\b")
@@ -137,9 +148,10 @@ def _named(reading: Reading, dates: Dates) -> Seen | None:
     begun = [iso(reading, one.date) for one in (dates.effective, dates.made) if one]
     best: tuple[int, Seen] | None = None
     for one in dates.seen:
-        ends = EXPIRES.search(one.before) or _RANGE.search(one.before)
+        labelled = _END_LABEL.match(label_of(reading, one))
+        ends = labelled or EXPIRES.search(one.before) or _RANGE.search(one.before)
         if ends and iso(reading, one.date) > max(begun, default=""):
-            points = _points(reading, one, dates.seen)
+            points = SUREST if labelled else _points(reading, one, dates.seen)
             if points >= SUREST and (best is None or points > best[0]):
                 best = points, one
     return None if best is None else best[1]
@@ -206,7 +218,10 @@ def _said(reading: Reading, dates: Dates, what: str, place: int) -> _Start | Non
         own = dates.made
     elif _SIGNING.search(what):
         own = dates.signed or dates.made
-    elif not _EFFECTIVE.search(what):
+    elif _EFFECTIVE.search(what):
+        # A date that is written large and defined nowhere is that of the contract.
+        own = own or (None if _IS_DEFINED.search(reading.plain) else dates.made)
+    else:
         named = _NAMED.search(what)
         own = _defined(reading, dates, named["name"]) if named else None
     return _Start(own.date if own else None)

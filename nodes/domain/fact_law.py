@@ -3,74 +3,25 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from nodes.domain.denials import affirmed
 from nodes.domain.fact_text import MARGIN, Reading, spaced
 from nodes.domain.facts import Proposal
-from nodes.domain.folding import simplify
+from nodes.domain.law_names import NAME, law_of_contract, other_law, place_of, tidy
+from nodes.domain.whole_contract import APART
 
 CLAUSES_READ = 4
+MOST_LAWS = 3
+SEATED = 700
+"""Characters behind an arbitration clause in which a sentence of its own may name the seat."""
 TORN = 120
 """Characters behind a clause in which its sentence may go on."""
 
-_ADJECTIVES = {
-    "french": "France", "francais": "France", "francaise": "France", "english": "England", "anglais": "England",
-    "anglaise": "England", "dutch": "Netherlands", "neerlandais": "Netherlands", "german": "Germany",
-    "allemand": "Germany", "allemande": "Germany", "swiss": "Switzerland", "suisse": "Switzerland",
-    "belgian": "Belgium", "belge": "Belgium", "italian": "Italy", "italien": "Italy", "italienne": "Italy",
-    "spanish": "Spain", "espagnol": "Spain", "espagnole": "Spain", "irish": "Ireland", "irlandais": "Ireland",
-    "scots": "Scotland", "luxembourgeois": "Luxembourg", "luxembourgeoise": "Luxembourg", "austrian": "Austria",
-    "swedish": "Sweden", "danish": "Denmark", "norwegian": "Norway", "finnish": "Finland", "israeli": "Israel",
-    "chinese": "China", "prc": "China", "japanese": "Japan", "indian": "India", "canadian": "Canada",
-    "quebecois": "Quebec", "quebecoise": "Quebec", "portuguese": "Portugal", "polish": "Poland",
-    "singapore": "Singapore", "texas": "Texas", "delaware": "Delaware", "californian": "California",
-}  # fmt: skip
-_FRENCH_NAMES = {
-    "france": "France", "republique francaise": "France", "prc": "China", "suisse": "Switzerland",
-    "belgique": "Belgium", "allemagne": "Germany", "l'angleterre": "England", "angleterre": "England",
-    "luxembourg": "Luxembourg",
-    "pays-bas": "Netherlands", "espagne": "Spain", "italie": "Italy", "quebec": "Quebec",
-    "republic of france": "France",
-}  # fmt: skip
-_ADJECTIVE = "|".join(sorted(_ADJECTIVES, key=len, reverse=True))
-_WORD = r"(?-i:[A-Z])(?:\.(?:(?-i:[A-Z])\.)+|[\w'’-]*)"
-_NAME = rf"{_WORD}(?:,? (?:(?:and|&|of|du|de|des|la|et) (?:the )?)*{_WORD}){{0,5}}"
-_OF_PLACE = re.compile(
-    spaced(
-        r"\b(?:(?:(?:substantive|internal|local|domestic|civil) )*laws?|legislation|lois?|droit|jurisdiction)"
-        r"(?: \([^)]{1,80}\))?(?: (?:in force|applicable|and \w+))?(?:, and not [^,]{1,60},)? (?:of|in|de|du|des"
-        r"|(?=the state of|state of)"
-        r"|d') ?(?:the |la |l')?"
-        rf"(?:(?:state|commonwealth|province|kingdom|country|territory|city|canton|état) (?:and [a-z]+ )?(?:of|de"
-        rf"|du) )?(?P<place>république française|(?:Republic of )?{_NAME})",
-    ),
-    re.IGNORECASE,
-)
-_STATE_LAW = re.compile(
-    spaced(
-        r"\b(?P<place>(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+)?)(?: state)? laws? (?:shall|will|governs?|applies|apply"
-        r"|without)",
-    ),
-    re.IGNORECASE,
-)
-_BY_ADJECTIVE = re.compile(
-    spaced(
-        rf"\b(?:(?P<en>{_ADJECTIVE}) (?:substantive |civil |positive )*laws?|(?:droit|loi|législation"
-        rf"|legislation)s? (?P<fr>{_ADJECTIVE})s?)\b"
-    )
-)
 _GOVERNS = re.compile(
     r"\b(?:govern\w*|constru\w+|interpret\w*|appl(?:y|ies|icable)|subject to|régie?s?|soumise?s?|applicable"
     r"|regie?s?|laws?|droit|loi)\b",
-    re.IGNORECASE,
-)
-_TAIL = re.compile(
-    r"(?:[,;.]|\b(?:and|without|excluding|as|applicable|et|sans|USA|U\.S\.A\.?|Without|Regardless)\b)*\s*$"
-)
-_OTHER_WORDS = re.compile(
-    r",? (?:and|et) (?:the )?(?:part(?:y|ies)|each|any|no|all|be|is|shall|will"
-    r"|agreements?|contracts?|courts?|united nations)\b.*$",
     re.IGNORECASE,
 )
 _DOES = re.compile(r" (?:hereby |each |both )?(?:agrees?|consents?|waives?|submits?|shall|will)\b")
@@ -78,7 +29,17 @@ _ARBITRATION = re.compile(
     spaced(
         r"\b(?:arbitrat\w+|arbitrage|arbitral\w*)\b(?:[^.;]{0,160}?\b(?:in|at|à|place shall be|seat(?:ed)? (?:shall be "
         r"|is )?(?:in )?)"
-        rf" (?:the )?(?:city of )?(?P<place>{_NAME}))?",
+        rf" (?:the )?(?:city of )?(?P<place>{NAME}))?",
+    ),
+    re.IGNORECASE,
+)
+_SEAT = re.compile(
+    spaced(
+        r"\b(?:(?:seat|place|venue|location)(?:,? or legal place,?)? of (?:the |any )?arbitration"
+        r"|arbitration (?:shall|will) (?:be (?:held|conducted|seated)|take place)"
+        r"|siège (?:de l['’]arbitrage|du tribunal arbitral)|lieu de l['’]arbitrage)"
+        r" ?(?:shall be|will be|is|est|sera|:|fixé)? (?:situé |fixé )?(?:in |at |à )?(?:the )?(?:city of )?"
+        rf"(?P<place>{NAME})",
     ),
     re.IGNORECASE,
 )
@@ -89,17 +50,17 @@ _COURTS = re.compile(
         r"|civil) (?:and |or )?){0,4}"
         r"courts?(?: of (?:competent jurisdiction|law))?"
         r" (?:(?:sitting|located|situated|residing|seated) )?(?:of|in|for|at)(?: and for)? (?:the )?"
-        rf"(?:(?:state|commonwealth|county|city|borough|province|district|republic|canton)s? of )?(?P<place>{_NAME}))",
+        rf"(?:(?:state|commonwealth|county|city|borough|province|district|republic|canton)s? of )?(?P<place>{NAME}))",
     ),
     re.IGNORECASE,
 )
-_NAMED_COURT = re.compile(spaced(rf"\b(?P<court>(?-i:Court|Courts|High Court|District Court) of (?P<place>{_NAME}))"))
+_NAMED_COURT = re.compile(spaced(rf"\b(?P<court>(?-i:Court|Courts|High Court|District Court) of (?P<place>{NAME}))"))
 _TRIBUNAL = re.compile(
     spaced(
         r"\b(?P<court>(?:tribuna(?:l|ux)|cour d'appel|juridictions?)(?: (?:de commerce"
         r"|judiciaires?|administratifs?|compétente?s?"
         r"|des activités économiques|de grande instance))*(?: (?:du ressort )?(?:de la cour d'appel )?)"
-        rf"(?:de |d'|du |des )(?:la |l')?(?P<place>{_NAME}))",
+        rf"(?:de |d'|du |des )(?:la |l')?(?P<place>{NAME}))",
     ),
     re.IGNORECASE,
 )
@@ -111,11 +72,16 @@ _JURISDICTION = re.compile(
 
 
 def read_law(reading: Reading) -> Iterator[Proposal]:
-    """governing_law (once) and court (once; an arbitration says so in its detail)."""
-    spans = [*list(reading.clauses("governing_law"))[:CLAUSES_READ], *_said(reading)]
+    """governing_law and court (once; an arbitration says so in its detail).
+
+    A contract has one law, and a second only where two of its sentences give different laws to the whole of it.
+    """
+    said = _said(reading)
+    spans = [*list(reading.clauses("governing_law"))[:CLAUSES_READ], *said[:CLAUSES_READ]]
     law = next((found for start, end in spans if (found := _law(reading, start, end))), None)
     if law:
         yield law
+        yield from _other_laws(reading, law.value, said)
     court = next(
         (found for start, end in [*spans, *_about_courts(reading, spans)] if (found := _court(reading, start, end))),
         None,
@@ -125,7 +91,7 @@ def read_law(reading: Reading) -> Iterator[Proposal]:
 
 
 def _said(reading: Reading) -> list[tuple[int, int]]:
-    """Sentences that say which law governs, where the engine saw none."""
+    """Sentences that say which law governs."""
     found = []
     for one in reading.sentences:
         plain = reading.plain[one.start : one.end]
@@ -133,7 +99,27 @@ def _said(reading: Reading) -> list[tuple[int, int]]:
             r"\b(?:governed|construed|régie?s?|soumise?s?)\b[^.;]{0,120}\b(?:laws?|droit|lois?)\b", plain, re.IGNORECASE
         ):
             found.append((one.start, one.end))
-    return found[:CLAUSES_READ]
+    return found
+
+
+def _other_laws(reading: Reading, first: str, said: list[tuple[int, int]]) -> Iterator[Proposal]:
+    """Laws that the whole contract is given beside the one that is known, if that is given to the whole of it too."""
+    whole = [(law, *span) for span in said if (law := law_of_contract(reading.plain[slice(*span)]))]
+    near = [start for law, start, _ in whole if not other_law(law, first)]
+    known = [first]
+    for law, start, end in whole:
+        # Further apart they may stand in two agreements that are bound together.
+        if len(known) == MOST_LAWS:
+            return
+        if all(other_law(law, one) for one in known) and _is_near(near, start):
+            known.append(law)
+            if found := _law(reading, start, end):
+                yield found
+
+
+def _is_near(places: list[int], start: int) -> bool:
+    index = bisect_left(places, start)
+    return any(abs(start - at) <= APART for at in places[max(index - 1, 0) : index + 1])
 
 
 def _law(reading: Reading, start: int, end: int) -> Proposal | None:
@@ -141,7 +127,7 @@ def _law(reading: Reading, start: int, end: int) -> Proposal | None:
     if not _GOVERNS.search(plain):
         return None
     # A reader that meets a page break may have parted the sentence. A law that is excluded does not govern.
-    place = _place(affirmed(plain)) or _place(affirmed(reading.plain[start : end + TORN]))
+    place = place_of(affirmed(plain)) or place_of(affirmed(reading.plain[start : end + TORN]))
     if place:
         name, low, high = place
         written = " ".join(reading.raw[start + low : start + high].split())
@@ -149,40 +135,6 @@ def _law(reading: Reading, start: int, end: int) -> Proposal | None:
         begin = reading.plain.find(" ", quote[0]) + 1 if quote[0] > start else start
         return reading.fact("governing_law", name, begin, quote[1], {"place": name, "written": written}, exact=True)
     return None
-
-
-def law_named(sentence: str) -> str:
-    """The country or state whose law a sentence names first and does not exclude; "" where it names none."""
-    place = _place(affirmed(sentence))
-    return place[0] if place else ""
-
-
-def _place(plain: str) -> tuple[str, int, int] | None:
-    """The law's country or state, in English where it is known, and where it stands."""
-    adjective = _BY_ADJECTIVE.search(_same_length(plain))
-    named = _OF_PLACE.search(plain) or _STATE_LAW.search(plain)
-    if adjective and (named is None or adjective.start() <= named.start()):
-        name = _ADJECTIVES[(adjective["en"] or adjective["fr"])]
-        return name, adjective.start(), adjective.end()
-    if named is None:
-        return None
-    name = _tidy(named["place"])
-    if not name or name.casefold() in ("agreement", "contract", "state", "parties"):
-        return None
-    return _FRENCH_NAMES.get(simplify(name), name), named.start(), named.end()
-
-
-def _same_length(plain: str) -> str:
-    """Lower case without accents, one character for one."""
-    return "".join(simple if len(simple := simplify(char)) == 1 else " " for char in plain)
-
-
-def _tidy(place: str) -> str:
-    place = _OTHER_WORDS.sub("", " ".join(place.split()))
-    previous = None
-    while place != previous:
-        previous, place = place, _TAIL.sub("", place).strip(" ,")
-    return place
 
 
 def _about_courts(reading: Reading, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -208,7 +160,7 @@ def _court(reading: Reading, start: int, end: int) -> Proposal | None:
             # "… courts of Houston, Texas, and Acme agrees": who agrees is no place.
             if _DOES.match(plain, found.end()):
                 named = re.sub(r",? and [^,]+$", "", named)
-            place = _tidy(named)
+            place = tidy(named)
             if not place:
                 continue
             value = " ".join(found["court"].split())
@@ -218,7 +170,12 @@ def _court(reading: Reading, start: int, end: int) -> Proposal | None:
             )
     found = _ARBITRATION.search(plain)
     if found and not _NO_ARBITRATION.search(plain):
-        place = _tidy(found["place"] or "")
+        place = tidy(found["place"] or "")
+        seat = _SEAT.search(reading.plain, end, end + SEATED) if not place else None
+        if seat:
+            place = tidy(seat["place"])
+            value, detail = f"arbitration in {place}", {"kind": "arbitration", "place": place}
+            return reading.fact_of("court", value, [(start + found.start(), start + found.end()), seat.span()], detail)
         value = f"arbitration in {place}" if place else "arbitration"
         detail = {"kind": "arbitration", **({"place": place} if place else {})}
         return reading.fact("court", value, start + found.start(), start + found.end(), detail)

@@ -47,7 +47,8 @@ _PER_CLAIM = re.compile(
     re.IGNORECASE,
 )
 _PER_YEAR = re.compile(
-    r"\b(?:per|in (?:each|any|a)|each) (?:calendar |contract |insurance )?year|\bpar an\b|\bpar année|\bannuel\w*"
+    r"\b(?:per|(?:in|within|during) (?:each|any|a|that)|each) (?:calendar |contract |insurance )?year"
+    r"|\bpar an\b|\bpar année|\bannuel\w*"
     r"|\ban d'assurance",
     re.IGNORECASE,
 )

@@ -132,7 +132,8 @@ _LASTS = re.compile(
     r"\bterm of (?:this|the) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}$"
     r"|\bth(?:is|e) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}\b(?:continues?|remains?|force|effect"
     r"|valid"
-    r"|term|duration|terminates?|expires?|ends?)\b[^;]{0,60}$",
+    r"|term|duration|terminates?|expires?|ends?)\b[^;]{0,60}$"
+    r"|\bthe (?-i:Term|TERM)(?: of this agreement)? (?:shall|will|is|be)\b[^;]{0,60}$",
     re.IGNORECASE,
 )
 _AFTER_IT = re.compile(
@@ -205,7 +206,10 @@ def _points(heading: str, sentence: str, one: _Seen) -> int:
     points += 1 if re.search(r"\bterm ?[\"”)]", one.behind[:60], re.IGNORECASE) else 0
     points += 3 if re.search(r"[\"“]initial term", one.behind[:40], re.IGNORECASE) else 0
     points -= 4 if _OTHER_PERIOD.search(before) or _BEHIND_NOTICE.search(one.behind) else 0
-    points -= 4 if _OTHER_HEADING.search(heading) and not _TERM_HEADING.search(heading) else 0
+    # The heading of another article may be the last one that was seen: a sentence that says itself that this contract
+    # lasts so long needs none.
+    elsewhere = _OTHER_HEADING.search(heading) and not _TERM_HEADING.search(heading)
+    points -= 4 if elsewhere and not (_LASTS.search(before) and _TERM_BEFORE.search(before)) else 0
     points -= 2 if not runs_to and _NOT_THE_TERM.search(before[-90:]) else 0
     points -= 4 if _AFTER_IT.search(before) and _FROM.search(one.behind) else 0
     points -= 3 if one.period.unit in ("day", "week") else 0

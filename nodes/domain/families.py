@@ -4,80 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from nodes.domain.absence import supplier_key
-from nodes.domain.annexes import GENERAL_TERMS, answers_to, are_annexes, labels_in, names_of
+from nodes.domain.annexes import GENERAL_TERMS, OF_ANOTHER, answers_to, are_annexes, labels_in, names_of
 from nodes.domain.clauses import Finding, Location, finding_id
 from nodes.domain.coverage import pages_of
-from nodes.domain.facts import Fact, of_kind
+from nodes.domain.facts import Fact
 from nodes.domain.folding import simplify
+from nodes.domain.members import Member
 from nodes.domain.references import form_of
-from nodes.domain.run import DocumentResult
 
-SOURCE = "local:families@2"
+SOURCE = "local:families@3"
 MISSING_ANNEX, MISSING_MASTER = "missing_annex", "missing_master"
 ACROSS = (MISSING_ANNEX, MISSING_MASTER)
 """Types of the findings that come from here; a playbook says under `across` how they count."""
 _MASTERS = frozenset(("agreement", "general_terms", ""))
 CROWD = 500
-_MADE = ("agreement_date", "signature_date")
-_DATES = (*_MADE, "effective_date")
-_PARTS = frozenset(("amendment", "annex", "order", "statement_of_work"))
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What an amendment says of articles of its agreement."""
-
-    articles: tuple[str, ...]
-    action: str
-    """replace, delete, change or add."""
-    whole: bool
-    """It says so of these articles as a whole, not of a word or a sentence in them."""
-    page: int
-    start: int
-    """Offset in the amendment where it says so."""
-    end: int
-    """Behind the sentence that says so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """The little of a document that families are made from: whatever the run's size, it stays in memory."""
-
-    row: DocumentResult
-    form: str = ""
-    """amendment, annex, general_terms, order, statement_of_work, agreement; "" when it has no title that says so."""
-    number: str = ""
-    """Of an amendment."""
-    title: str = ""
-    """Simplified, for comparing."""
-    reference: str = ""
-    """The number that it bears."""
-    dates: frozenset[str] = frozenset()
-    """By which it may be named."""
-    made: frozenset[str] = frozenset()
-    """Those of them on which it was made or signed: two agreements of one title are told apart by these alone."""
-    parent: Mapping[str, str] = field(default_factory=dict)
-    """Of an amendment, annex or order: title, date and number of the agreement that it names."""
-    named_at: Fact | None = None
-    """Where it names that agreement, else its title."""
-    changes: tuple[Change, ...] = ()
-    annexes: tuple[Fact, ...] = ()
-    """Annexes that it says are attached, or names as its own."""
-    labels: frozenset[str] = frozenset()
-    """Annexes that it has, or is."""
-
-    @property
-    def supplier(self) -> str:
-        return supplier_key(self.row)
-
-    @property
-    def dated(self) -> str:
-        return min(self.dates, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +33,8 @@ class Families:
     """Document → the agreement that it belongs to, and whether that is certain."""
     findings: tuple[Finding, ...]
     """Annexes and agreements that are named and are not there; not scored yet."""
+    restated: Mapping[str, tuple[Member, bool]] = field(default_factory=dict)
+    """Agreement → the one that came in its place as a whole, and whether that is certain."""
 
     @property
     def parts(self) -> frozenset[str]:
@@ -113,34 +59,6 @@ class Families:
         }
 
 
-def member(row: DocumentResult, facts: Sequence[Fact]) -> Member:
-    """What is kept of a document and its facts."""
-    title = next(iter(of_kind(facts, "title")), None)
-    parent = next(iter(of_kind(facts, "parent")), None)
-    reference = next(iter(of_kind(facts, "reference_number")), None)
-    own_name = PurePosixPath(row.document.rpartition("#")[2]).stem
-    labels = {fact.detail["label"] for fact in of_kind(facts, "annex_heading")}
-    labels |= labels_in(own_name) | (labels_in(title.value) if title else set())
-    form = title.detail["form"] if title else ""
-    # What stands by the name of its agreement is that agreement's date.
-    others = {parent.detail.get("date", "")} if parent and form in _PARTS else set()
-    dates = {kind: {fact.value for fact in of_kind(facts, kind)} - others for kind in _DATES}
-    return Member(
-        row=row,
-        form=form,
-        number=title.detail.get("number", "") if title else "",
-        title=simplify(title.value) if title else simplify(own_name),
-        reference=simplify(reference.value) if reference else "",
-        dates=frozenset().union(*dates.values()),
-        made=frozenset().union(*(dates[kind] for kind in _MADE)),
-        parent={**parent.detail} if parent else {},
-        named_at=parent or title,
-        changes=tuple(_change(fact) for fact in of_kind(facts, "replaces") if fact.page and fact.spans),
-        annexes=tuple(fact for fact in of_kind(facts, "annex_reference") if fact.page),
-        labels=frozenset(labels),
-    )
-
-
 def families(members: Iterable[Member]) -> Families:
     """Put documents together; where two agreements fit, none is chosen. Deterministic, whatever the order."""
     known = {one.row.document: one for one in sorted(members, key=lambda one: one.row.ordinal)}
@@ -151,7 +69,11 @@ def families(members: Iterable[Member]) -> Families:
         chosen = (container, True) if container in known else agreements.master_of(one)
         if chosen is not None:
             masters[name] = chosen
-    return Families(known, masters, tuple(_absent(known, masters)))
+    restated: dict[str, tuple[Member, bool]] = {}
+    for one in known.values():
+        if older := agreements.restated_by(one):
+            restated[older[0]] = one, older[1]
+    return Families(known, masters, tuple(_absent(known, masters)), restated)
 
 
 class _Agreements:
@@ -177,8 +99,17 @@ class _Agreements:
         if part.form == "amendment" and not part.parent and part.row.supplier:
             only = self.titles.get(part.supplier, [])
             return (only[0].row.document, False) if len(only) == 1 else None
-        if part.form not in _PARTS or not part.parent:
+        if part.form not in OF_ANOTHER or not part.parent:
             return None
+        return self._named_by(part)
+
+    def restated_by(self, newer: Member) -> tuple[str, bool] | None:
+        """The agreement in whose place this one says it comes, and whether it is certainly that."""
+        how = newer.parent.get("restates") if newer.form not in OF_ANOTHER else None
+        found = self._named_by(newer) if how else None
+        return (found[0], found[1] and how == "whole") if found else None
+
+    def _named_by(self, part: Member) -> tuple[str, bool] | None:
         return next((found for group in _groups(part) if (found := self._in_group(part, group))), None)
 
     def _in_group(self, part: Member, group: str) -> tuple[str, bool] | None:
@@ -186,7 +117,8 @@ class _Agreements:
         same_number = self._named(group, "number", simplify(part.parent.get("number", "")))
         same_date = self._named(group, "date", part.parent.get("date", ""))
         both = [one for one in same_date if title and _alike(title, one.title)]
-        for found, sure in ((same_number, True), (both, True), (self._titled(group, title), False), (same_date, False)):
+        for fit, sure in ((same_number, True), (both, True), (self._titled(group, title), False), (same_date, False)):
+            found = [one for one in fit if one is not part]
             if len(found) == 1 and (sure or not _differs(part, found[0])):
                 return found[0].row.document, sure
             if len(found) > 1:
@@ -278,18 +210,6 @@ def _finding(one: Member, clause_type: str, fact: Fact, reason: str) -> Finding:
         source=SOURCE,
         reasons=(reason,),
         unit=fact.unit,
-    )
-
-
-def _change(fact: Fact) -> Change:
-    detail = fact.detail
-    return Change(
-        tuple(detail["articles"]),
-        detail["action"],
-        detail["whole"],
-        fact.page or 0,
-        fact.spans[0][0],
-        fact.spans[-1][1],
     )
 
 

@@ -165,6 +165,26 @@ READING = tuple(
             "Le texte de {where} est la couche de reconnaissance livrée avec la numérisation ; il n’a pas été vérifié.",
         ),
         (
+            r"(?P<count>\d+) sentences? of a model's summary left out, since the passages cited do not bear them out\.",
+            "Phrases du résumé d’un modèle écartées, faute d’appui dans les passages cités : {count}.",
+        ),
+        (
+            r"No summary by a model: (?P<why>.+)",
+            "Pas de résumé par un modèle : {why}",
+        ),
+        (
+            r"(?P<count>\d+) clauses? of an unknown type left out\.",
+            "Clauses d’un type inconnu écartées : {count}.",
+        ),
+        (
+            r"(?P<count>\d+) clauses? (?:without a quote|with a quote that is too long) left out\.",
+            "Clauses sans citation utilisable écartées : {count}.",
+        ),
+        (
+            r"(?P<count>\d+) clauses? reported twice left out\.",
+            "Clauses signalées deux fois, comptées une seule : {count}.",
+        ),
+        (
             r"The file has no pages: its places are counted in sections, (?P<count>\d+) of them\.",
             "Le fichier n’a pas de pages : ses endroits sont comptés en sections, au nombre de {count}.",
         ),

@@ -11,7 +11,7 @@ from nodes.domain.classifier import LANGUAGE, Array, Model, load_model, sure
 from nodes.domain.clauses import Candidate
 from nodes.domain.documents import PAGE_BREAK, DocumentText
 from nodes.domain.folding import simplify
-from nodes.domain.rules import SHORTEST, denies, find, load_rules
+from nodes.domain.rules import SHORTEST, denies, find, find_opposites, load_rules
 from nodes.domain.sentences import Sentence, sentences
 
 SOURCE = "local:model@3"
@@ -62,7 +62,17 @@ def with_model(model: Model, text: DocumentText, types: Sequence[str]) -> Seen:
         if candidate.clause_type not in seen
         and (candidate.clause_type not in judged or candidate.confidence >= sure_rule)
     ]
-    return Seen(_in_order([*found, *others]), passages)
+    return Seen(_in_order([*found, *others, *_opposites(text, types, [*found, *others])]), passages)
+
+
+def _opposites(text: DocumentText, types: Sequence[str], known: Sequence[Candidate]) -> list[Candidate]:
+    """What says that there is none of another type, where no clause of its own type has been seen there."""
+    taken = [(one.clause_type, one.start, one.start + len(one.quote)) for one in known if one.start is not None]
+    return [
+        one
+        for one in find_opposites(text, types)
+        if not any(name == one.clause_type and start <= (one.start or 0) < end for name, start, end in taken)
+    ]
 
 
 def _in_order(candidates: list[Candidate]) -> list[Candidate]:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nodes.domain.clauses import Finding
-from nodes.domain.families import Change, Families, Member
+from nodes.domain.families import Families
+from nodes.domain.members import Change, Member
 
 _NUMBER = re.compile(
     r"^[ \t]*(?:(?:article|section|clause|§)[ \t]*)?(?P<n>\d{1,3}(?:\.\d{1,3})*(?: (?:bis|ter)\b)?)(?:er\b)?[.):]?"
@@ -67,7 +68,8 @@ def marked(
     """(finding id, {by, unit, page, action, certain}) of each finding that an amendment overrides or may override.
 
     `numbered` is the `numbering` of each agreement that has amendments.
-    Certain only where the amendment names the article as a whole and is known to belong to the agreement.
+    Certain only where the amendment names the article as a whole and is known to belong to the agreement, and where a
+    newer agreement says that it comes in the place of an older one of its title.
     """
     by_document: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
@@ -87,6 +89,10 @@ def marked(
                     yield finding.finding_id, over
             # What an amendment put in place of an article is what the next one finds there.
             placed += _placed(member, own)
+    for older, (newer, sure) in related.restated.items():
+        for finding in by_document[older] if newer.named_at and newer.named_at.page else ():
+            assert newer.named_at is not None and newer.named_at.page is not None
+            yield finding.finding_id, _mark(newer, newer.named_at.page, "replace", certain=sure)
 
 
 def _over(

@@ -9,13 +9,13 @@ LONGEST_NAME = 120
 
 FORMS = (
     r"inc|incorporated|llc|l\.l\.c|llp|ltd|limited|corp|corporation|company|l\.?p|plc|gmbh|ag|s\.?a\.?s?|sarl|s\.?r\.?l"
-    r"|s\.p\.a|s\.à ?r\.l|g\.i\.e|n\.v|b\.v|n\.a|fsb|pty|ltda|co"
+    r"|s\.p\.a|s\.à ?r\.l|g\.i\.e|n\.v|b\.v|n\.a|fsb|pty|ltda|co|s\.l|sasu|eurl|snc|sca|scop|kg|ab|oy|a/s"
 )
 _NAME_END = re.compile(
     r"\s*(?:[,;(\n]\s*)?(?:\b(?:an?|whose|having|with|located|organi[sz]ed|incorporated|existing|acting|represented"
     r"|a company|duly|at|doing business|dont|au capital|immatricul[ée]e?|enregistr[ée]e?|repr[ée]sent[ée]e?|agissant"
     r"|sise|ayant|domicili[ée]e?|soci[ée]t[ée] (?:[àa]|anonyme|par)|and its|on behalf|for itself|formerly|hereinafter"
-    r"|hereafter|ci-apr[èe]s|f/k/a|d/b/a|dba|c/o|also known|referred|set forth|hereunder|through|[Dd]ated|DATED"
+    r"|hereafter|ci- ?apr[èe]s|f/k/a|d/b/a|dba|c/o|also known|referred|set forth|hereunder|through|[Dd]ated|DATED"
     r"|REGARDING|EFFECTIVE"
     r"|Suite|Room|Address|Registered|Registration|Tel|P\.?O\.? Box)\b"
     rf"|\bof\b(?!\s+(?:the )?(?-i:[A-Z]))|(?:(?<=\w[\s.,])|(?<=\w[.,]\s))\d(?!\w{{0,3}},?\s(?i:{FORMS})\b)"
@@ -72,7 +72,9 @@ def tidy(name: str) -> str:
     name = " ".join(name.split()).strip(' ,;:-–—"“”«»')
     return (
         name
-        if re.search(r"\b(?:inc|ltd|corp|co|l\.?p|l\.?l\.?c|s\.?a|n\.?v|b\.?v|n\.?a|s\.?r\.?l|g\.i\.e)\.$", name, re.I)
+        if re.search(
+            r"\b(?:inc|ltd|corp|co|l\.?p|l\.?l\.?c|s\.?a|s\.l|n\.?v|b\.?v|n\.?a|s\.?r\.?l|g\.i\.e)\.$", name, re.I
+        )
         else name.rstrip(".")
     )
 

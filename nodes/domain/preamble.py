@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nodes.domain.documents import DocumentText
 from nodes.domain.folding import simplify
 from nodes.domain.party_names import JOINT, SENTENCE, TITLE, has_form, name_in, stands_alone, tidy
+from nodes.domain.signatures import signers
 
 PREAMBLE = 8_000
 """Parties are named in so many first characters."""
@@ -50,7 +51,7 @@ _CLOSING = re.compile(
 )
 _OPENS, _CLOSES = r"(?:[\"“”«ʺ]|''|(?<!\w)['‘])", r"(?:[\"“”»ʺ]|''|['’](?!\w))"
 _ALIAS = rf"{_OPENS}\s*(?:the |le |la |les |l['’])?(?P<{{0}}>[^\"“”»«ʺ]{{{{1,60}}}}?)\s*{_CLOSES}"
-_REFERRED = r"(?:ci-apr[èe]s|hereinafter|hereafter|referred\s+to\s+(?:herein\s+|in\s+this\s+\w+\s+)?as)"
+_REFERRED = r"(?:ci-\s{0,3}apr[èe]s|hereinafter|hereafter|referred\s+to\s+(?:herein\s+|in\s+this\s+\w+\s+)?as)"
 _DEFINITION = re.compile(
     rf"\([^()\"“”«]{{0,140}}?{_ALIAS.format('a')}[^()]{{0,120}}\)"
     rf"|{_REFERRED}[^\"“”«().]{{0,60}}{_ALIAS.format('b')}"
@@ -91,9 +92,9 @@ _AND = re.compile(
 _COMPANY = re.compile(
     r"(?P<name>(?<!\w)(?!The |WHEREAS)[A-ZÀ-Ý][\w&.'’-]*,? (?:[A-ZÀ-Ý][\w&.'’-]*,? |(?:of|and|de|du|des"
     r"|&) ){0,6}?(?:Inc|INC"
-    r"|LLC"
+    r"|LLC|LLP"
     r"|L\.L\.C|Ltd|LTD|Limited|LIMITED|Corp|CORP|Corporation|CORPORATION|Company|COMPANY|L\.P|LP|PLC|plc|GmbH|S\.A|SA"
-    r"|SAS|SARL|B\.V|N\.V|AG|Bank|N\.A)\b\.?)"
+    r"|SAS|SASU|SARL|EURL|SNC|B\.V|N\.V|AG|Bank|N\.A)\b\.?)"
 )
 _PLAIN_WORDS = re.compile(r"(?:Holding|Parent|Issuing|This|Such|Each|If|Operating|Surviving) ")
 
@@ -121,7 +122,7 @@ class Party:
 
 
 def parties(text: DocumentText) -> list[Party]:
-    """The parties that the preamble names, in its order, each once."""
+    """The parties that the preamble names, each once, in its order; where they are not two, who signs as a company."""
     head = text.text[:PREAMBLE]
     best: list[Party] = []
     openings = [match.end() for match in _OPENING.finditer(head)]
@@ -135,14 +136,22 @@ def parties(text: DocumentText) -> list[Party]:
         if len(best) > 1:
             return best
     others = (_labelled(head, text.language), _loose(head), _bare(head, openings, text.language))
-    return max([best, *map(_once, others)], key=len)
+    named = max([best, *map(_once, others)], key=len)
+    return named if len(named) > 1 else _once((*named, *_signed(text.text, {one.name for one in named})))
 
 
-def _once(found: Iterator[Party]) -> list[Party]:
+def _once(found: Iterable[Party]) -> list[Party]:
     kept: dict[str, Party] = {}
     for party in found:
         kept.setdefault(re.sub(r"\W+", "", party.name.casefold()), party)
     return list(kept.values())
+
+
+def _signed(text: str, known: set[str]) -> Iterator[Party]:
+    """Companies that sign, where those that are known are among them."""
+    found = list(signers(text))
+    if known <= {name for name, _, _ in found}:
+        yield from (Party(name, alias, start, _end_of(text, name, start)) for name, alias, start in found)
 
 
 def _labelled(head: str, language: str) -> Iterator[Party]:

@@ -47,7 +47,7 @@ _FRACTION = re.compile(
 _HALF = re.compile(r" {1,3}(?:and|et) {1,3}(?:an? |one[ -])?(?:half|demie?)\b", re.IGNORECASE)
 _FILLER = (
     r"(?:(?:consecutive|calendar|business|working|full|complete|additional|successive|more|further|trading|bank"
-    r"|whole) )*"
+    r"|whole|derniers|dernières|premiers|premières|prochains|prochaines) )*"
 )
 _UNITS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (kind, unit, re.compile(rf"[ -]*{'(?:d.|de |of )?' if kind == 'amount' else ''}{pattern}", re.IGNORECASE))

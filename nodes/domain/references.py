@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from nodes.domain.annexes import read_annexes
 from nodes.domain.changes import read_changes
@@ -16,7 +17,8 @@ LONGEST_TITLE = 160
 MOST_WORDS = 20
 
 _FORMS = (
-    ("amendment", r"\b(?:amendment|avenant|addendum|variation agreement|deed of variation|change order)\b"),
+    ("amendment", r"\b(?:amendment|avenant|addendum|variation agreement|deed of variation|change order|side letter"
+     r"|contre-lettre)\b"),
     ("annex", r"^(?:annexe?|appendix|exhibit|schedule|attachment) (?:n ?[°º] ?)?(?-i:[A-Z0-9])"),
     ("general_terms", r"\b(?:general (?:terms|conditions)|terms (?:and|&) conditions|terms of (?:sale|purchase"
     r"|service)|conditions générales"
@@ -64,7 +66,7 @@ _NUMBER = re.compile(r"(?:\b(?:no|nr|number)\b\.?|n°|№|#|\bn ?º)? ?\b(?P<dig
 
 _PARENT = re.compile(
     r"\b(?:(?P<of>to|under|of|amends?|amending|supplements?|pursuant to|governed by"
-    r"|into(?= (?:the|that|an?) )) |(?=the ))"
+    r"|(?:re|subject|objet) ?:|into(?= (?:the|that|an?) )) |(?=the ))"
     r"(?:the|that certain|that|an?|its|this|our)? ?"
     r"(?P<title>(?:(?-i:[A-Z])[\w&'’/-]*,? (?:(?:and|for|of|&) )?){0,8}(?-i:Agreement|AGREEMENT|Contract|CONTRACT"
     r"|Lease|LEASE|Terms and Conditions))"
@@ -73,6 +75,12 @@ _PARENT = re.compile(
     r"|conditions générales)(?:[- ][\w'’éèàêâîôûç-]+){0,6}?)"
     r"(?=(?P<suite>(?: n ?[°º] ?[\w/.-]+| (?:(?:conclu|signé)e?s? )?(?:du|le|en date du|entre|ci-après)\b| ?[,(])"
     r"[^.;]{0,140}))",
+    re.IGNORECASE,
+)
+_IN_PLACE_OF = re.compile(
+    r"\b(?:(?:amends?|amending|amended),? and (?:(?:completely|fully) )?(?:restates?|restating|restated)"
+    r"|supersedes?(?:,? and replaces?)?|replaces?(?:,? and supersedes?)?|annule(?:nt)? et remplace(?:nt)?"
+    r"|se substitue(?:nt)?(?: (?:intégralement|en totalité))?)\b[^.;]{0,60}$",
     re.IGNORECASE,
 )
 # Where the words about the agreement end, and those about this document begin.
@@ -111,6 +119,8 @@ def read_references(reading: Reading) -> Iterator[Proposal]:
     yield from _own_number(reading, title)
     if form in ("amendment", "order", "annex", "statement_of_work"):
         yield from _parent(reading, title)
+    elif form == "agreement":
+        yield from _restated(reading, title)
     if form == "amendment":
         yield from read_changes(reading)
     yield from read_annexes(reading, form)
@@ -220,6 +230,18 @@ def _parent(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
     same = [one for one in known if simplify(one.detail["title"]) in own]
     bare = [one for one in named if simplify(one.detail["title"]) in own and len(one.detail["title"].split()) > 1]
     yield from next(filter(None, (same, known, bare if amends else [])), [])[:1]
+
+
+def _restated(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
+    """The agreement, with its date or number, in whose place this one says it comes."""
+    own = simplify(title.value) if title else ""
+    for found in _PARENT.finditer(reading.plain, 0, HEAD):
+        start = found.start("title" if found["title"] else "titre")
+        before = reading.plain[max(start - 160, 0) : start]
+        if _IN_PLACE_OF.search(before) and (one := _named(reading, found)) and len(one.detail) > 1:
+            how = "whole" if simplify(str(one.detail["title"])) in own else "perhaps"
+            yield replace(one, detail={**one.detail, "restates": how})
+            return
 
 
 def _named(reading: Reading, found: re.Match[str]) -> Proposal | None:

@@ -192,7 +192,7 @@ def _items(
     for finding in findings:
         if counts(finding) and finding.score > best.get(finding.clause_type, finding.with_(score=-1)).score:
             best[finding.clause_type] = finding
-    items = [_Item(name, finding.score, _said(finding, playbook)) for name, finding in best.items()]
+    items = [_Item(name, finding.score, said_of(finding, playbook)) for name, finding in best.items()]
     if can_lack(result, types_in(findings, playbook), playbook, parts):
         undecided = {finding.clause_type for finding in findings if is_open(finding)}
         items += _missing(set(best) | undecided | refuted(findings), playbook, sought)
@@ -204,7 +204,7 @@ def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> 
         _Item(
             clause.type,
             _bounded(clause.points_if_missing),
-            f"{_title(clause)}: {clause.missing_reason or 'missing'}",
+            _lacked(clause),
             missing=True,
         )
         for clause in playbook.clauses
@@ -212,11 +212,18 @@ def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> 
     ]
 
 
-def _said(finding: Finding, playbook: Playbook) -> str:
+def said_of(finding: Finding, playbook: Playbook) -> str:
+    """What a finding counts for, as the reasons of its supplier say it behind the score."""
+    if lacked := playbook.clause(finding.about) if finding.about else None:
+        return _lacked(lacked)
     clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
     title = _title(clause) if clause else shipped_title(finding.clause_type)
     page = f", {finding.unit} {finding.page}" if finding.page else ""
     return f"{title}{page}: {'; '.join(finding.reasons) or 'present'}"
+
+
+def _lacked(clause: Clause) -> str:
+    return f"{_title(clause)}: {clause.missing_reason or 'missing'}"
 
 
 def _title(clause: Clause) -> str:

@@ -26,6 +26,11 @@ FLOOR = 0.25
 SHORTEST = 25
 """Characters; what is shorter is a title."""
 
+OPPOSITES = {"cap_on_liability": "uncapped_liability"}
+"""Of which type a sentence is that says only that there is none of the first."""
+SURE_OPPOSITE = 0.85
+
+_NONE = re.compile(r"\b(?:in no (?:event|case)|under no circumstances?|neither|nor|no party|nothing)\b")
 _QUALIFIED = re.compile(
     r"\b(?:if|unless|except\w*|save (?:for|as|that)|other than|but|rather|instead|until|before|prior to|during|provided"
     r"|however|to the extent|where|when|sauf|mais|hormis|excepte|a moins|avant|pendant|durant|lorsque|si|en cas"
@@ -155,6 +160,30 @@ def find(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
 def find_own(text: DocumentText, rules: Sequence[Rule], types: Sequence[str], source: str) -> list[Candidate]:
     """The same by rules that a user wrote, for the language of this text; `source` is what the candidates name."""
     return _applied(text, [(rule, source) for rule in rules], types)
+
+
+def find_opposites(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
+    """Clauses that state that there is none of another type: that liability is not limited. In English; French rules
+    have signs of their own for it."""
+    file = load_rules()["en"]
+    found = []
+    for rule in (rule for rule in file.rule if OPPOSITES.get(rule.type) in types):
+        for one in sentences(text):
+            words = text.text[one.start : one.end]
+            lowered = words.lower()
+            if len(words) < SHORTEST or not any(keyword in lowered for keyword in rule.keywords):
+                continue
+            plain = simplify(words)
+            if denies(rule, plain) and not _is_denied(rule, plain):
+                source = f"local:rules@{file.version}"
+                found.append(Candidate(OPPOSITES[rule.type], words, SURE_OPPOSITE, source, one.start))
+    return found
+
+
+def _is_denied(rule: Rule, plain: str) -> bool:
+    """ "In no event shall the liability of a party be unlimited": the opposite itself is denied."""
+    said = rule.denial.search(plain) if rule.denial else None
+    return said is not None and _NONE.search(plain, 0, said.end()) is not None
 
 
 def _applied(text: DocumentText, rules: Sequence[tuple[Rule, str]], types: Sequence[str]) -> list[Candidate]:

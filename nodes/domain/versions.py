@@ -10,6 +10,7 @@ from typing import Any
 from nodes.domain.errors import VersionNewer
 from nodes.domain.format import count, duration, money
 from nodes.domain.run import WORKFLOW_VERSION
+from nodes.domain.typed import as_typed
 
 PROMPT = "prompt "
 """Begins the name of a version that is the sha256 of a prompt."""
@@ -109,7 +110,8 @@ def refusal(thread: str, changes: Sequence[Change], redo: Redo) -> str:
     """The one sentence for whoever resumes without having agreed."""
     return (
         f"Since run {thread} began, {what_changed(changes)} changed: {what_redone(redo)}, and what is done stays as it "
-        f"is; agree with python run.py resume {thread} --accept-version, or go on with the program that began it."
+        f"is; agree with python run.py resume {as_typed(thread)} --accept-version, or go on with the program "
+        "that began it."
     )
 
 

@@ -48,6 +48,11 @@ TEXTS = {
     "words in capitals": "SOCIETE ANONYME ",
     "numbers in words": "trois cent quarante-deux mille ",
     "annexes": "Annex 1, Schedule 2, ",
+    "annexes with names": "set out in the Data Processing Annex and the “Price Schedule”, ",
+    "signatures": "Signed for and on behalf of Acme Tools Ltd\nBy: ____\n",
+    "laws": "This Agreement is governed by the laws of France. This Agreement is governed by the laws of Peru. ",
+    "fees": "The Supplier's liability shall not exceed the fees paid in the twelve (12) months. ",
+    "labels of dates": "Start Date 3 March 2021 End Date 4 May 2022\n",
 }
 
 
