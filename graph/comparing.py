@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from graph.display import table
+from nodes.domain.clause_titles import clause_name
 from nodes.domain.clauses import Finding
-from nodes.domain.format import count, one_line
+from nodes.domain.format import count, one_line, place_in, unit_of
 from nodes.domain.review import most_serious_first
 from nodes.domain.run import DocumentResult, Run
 
@@ -32,17 +34,18 @@ class Comparison:
         return dict(self.data)
 
     def _repr_html_(self) -> str:
-        rows = [
-            tuple(one_line(str(each), 80) for each in (row["document"], row["clause_type"], *_sides(row)))
-            for row in self.data["changed"]
-        ]
-        return table(count(len(rows), "finding") + " that differ", ("document", "clause", "first", "second"), rows)
+        changed = self.data["changed"]
+        head = unit_of(row["unit"] for row in changed if row["page"] is not None)
+        rows = [tuple(escape(one_line(each, 80)) for each in _cells(row, head)) for row in changed]
+        only = ", ".join(f"{len(self.data[f'only_{side}'])} only in the {side}" for side in ("first", "second"))
+        title = f"{count(len(rows), 'finding')} with another score or decision, {self.data['same']} alike, {only}"
+        return table(title, ("document", head, "clause", "first", "second"), rows)
 
 
-def _sides(row: Mapping[str, Any]) -> tuple[str, str]:
-    shown = (" ".join(str(part) for part in row[side].values() if part is not None) for side in ("first", "second"))
-    first, second = shown
-    return first, second
+def _cells(row: Mapping[str, Any], head: str) -> tuple[str, ...]:
+    sides = (" ".join(str(part) for part in row[side].values() if part is not None) for side in ("first", "second"))
+    named = clause_name(row["clause_type"], row["about"])
+    return (row["document"], place_in(row["page"], row["unit"], head), named, *sides)
 
 
 def compare(first: Side, second: Side) -> Comparison:

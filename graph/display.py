@@ -11,14 +11,28 @@ from decimal import Decimal
 from html import escape
 from typing import Any
 
+from nodes.domain.clause_titles import clause_name
 from nodes.domain.clauses import Finding
 from nodes.domain.errors import MissingPart
-from nodes.domain.format import alignment_label, count, duration, money, one_line, place_in, risk_label, unit_of
+from nodes.domain.format import (
+    alignment_label,
+    count,
+    duration,
+    money,
+    one_line,
+    place_in,
+    risk_label,
+    status_label,
+    unit_of,
+)
+from nodes.domain.review import most_serious_first
 
 SHOWN_ROWS = 50
 """Rows of a table in a notebook; the rest is counted."""
 
 RISK_COLOURS = {"critical": "#8e1b1b", "high": "#b3541e", "medium": "#8a6d0b", "low": "#3f6b3f"}
+
+_VERDICTS = {"accept": "accepted", "reject": "rejected"}
 
 FINDING_COLUMNS = {
     "finding_id": "string",
@@ -59,7 +73,7 @@ JOURNAL_COLUMNS = {
 
 
 class FindingsView(list[Finding]):
-    """Findings, the most serious first as they were given; a list in every respect."""
+    """Findings by document and place; a list in every respect. As HTML the most serious come first."""
 
     def to_frame(self) -> Any:
         """A pandas.DataFrame with one row a finding. Raises MissingPart without pandas."""
@@ -68,7 +82,8 @@ class FindingsView(list[Finding]):
     def _repr_html_(self) -> str:
         head = unit_of(finding.unit for finding in self if finding.page is not None)
         heads = ("risk", "supplier", "clause", "quote", "document", head, "decision")
-        return table(count(len(self), "finding"), heads, [_finding_cells(finding, head) for finding in self])
+        ranked = sorted(self, key=most_serious_first)
+        return table(count(len(self), "finding"), heads, [_finding_cells(finding, head) for finding in ranked])
 
 
 class JournalView(list[dict[str, Any]]):
@@ -108,7 +123,7 @@ def run_html(data: Mapping[str, Any]) -> str:
     lines = "".join(f"<tr><th style='text-align:left'>{head}</th><td>{text}</td></tr>" for head, text in cells)
     name = _text(str(data["name"] or data["thread_id"]), 80)
     return (
-        f"<div><b>{name}</b> · {_text(data['status'], 40)} · step {_text(data['step'], 40)}"
+        f"<div><b>{name}</b> · {_text(status_label(data['status']), 40)} · step {_text(data['step'], 40)}"
         f"<div style='background:#ddd;width:20em;height:.5em;margin:.3em 0'>"
         f"<div style='background:#3b6ea5;width:{share:.0f}%;height:.5em'></div></div><table>{lines}</table></div>"
     )
@@ -167,15 +182,15 @@ def _finding_cells(finding: Finding, head: str) -> tuple[str, ...]:
     chip = f"<span style='color:#fff;background:{colour};padding:0 .4em'>{_text(risk_label(finding.risk), 20)}</span>"
     doubt = "" if finding.alignment == "exact" else f" <i>({_text(alignment_label(finding.alignment), 60)})</i>"
     decision = finding.decision or {}
-    waits = "waits" if finding.needs_review else ""
+    verdict, waits = str(decision.get("verdict") or ""), "waits" if finding.needs_review else ""
     return (
         f"{chip} {finding.score}",
         _text(finding.supplier, 40),
-        _text(" ".join(filter(None, (finding.clause_type, finding.about))), 60),
+        _text(clause_name(finding.clause_type, finding.about), 60),
         doubt if finding.about else f"“{_text(finding.quote, 160)}”{doubt}",
         _text(finding.document, 60),
         place_in(finding.page, finding.unit, head),
-        _text(str(decision.get("verdict") or waits), 20),
+        _text(_VERDICTS.get(verdict, verdict) or waits, 20),
     )
 
 

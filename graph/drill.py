@@ -27,7 +27,7 @@ THREAD = "drill"
 MODEL = "gpt-4.1-mini"
 RESUME = ("resume", THREAD, "--accept-all", "--reviewer", "Drill", "--reason", "drill", "--json")
 MOST_RESUMES = 5
-_TIME = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}(:\d{2})? UTC")
+_TIME = re.compile(r"(?:\d{4}-\d{2}-\d{2}|\d{1,2}(?:er)? [^\W\d]+ \d{4} à) \d{2}:\d{2}(?::\d{2})? UTC")
 
 
 @dataclass(frozen=True)

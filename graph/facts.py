@@ -10,7 +10,7 @@ from typing import Any
 
 from graph.display import frame, table
 from nodes.domain.facts import Fact
-from nodes.domain.format import alignment_label, count, one_line
+from nodes.domain.format import alignment_label, count, one_line, place_in, unit_of
 from nodes.domain.run import Run
 from nodes.ports import Artifacts, Ledger
 
@@ -47,8 +47,9 @@ class FactsView(list[DocumentFact]):
         return frame([one.to_json() for one in self], COLUMNS)
 
     def _repr_html_(self) -> str:
-        heads = ("document", "fact", "value", "quote", "page")
-        return table(count(len(self), "fact"), heads, [_cells(one) for one in self])
+        head = unit_of(one.fact.unit for one in self if one.fact.page is not None)
+        heads = ("document", "fact", "value", "quote", head)
+        return table(count(len(self), "fact"), heads, [_cells(one, head) for one in self])
 
 
 async def facts_of(ledger: Ledger, artifacts: Artifacts, run: Run) -> FactsView:
@@ -63,7 +64,7 @@ async def _stored(ledger: Ledger, artifacts: Artifacts, run: Run) -> AsyncIterat
                 yield DocumentFact(row.document, row.supplier, Fact.from_json(fact))
 
 
-def _cells(one: DocumentFact) -> tuple[str, ...]:
+def _cells(one: DocumentFact, head: str) -> tuple[str, ...]:
     fact = one.fact
     doubt = "" if fact.alignment == "exact" else f" <i>({escape(alignment_label(fact.alignment))})</i>"
     return (
@@ -71,5 +72,5 @@ def _cells(one: DocumentFact) -> tuple[str, ...]:
         escape(one_line(fact.kind.replace("_", " "), 40)),
         escape(one_line(fact.value, 100)) + (" <i>(computed)</i>" if fact.computed else ""),
         f"“{escape(one_line(fact.quote, 160))}”{doubt}",
-        "" if fact.page is None else str(fact.page),
+        place_in(fact.page, fact.unit, head),
     )

@@ -44,6 +44,7 @@ async def publish(state: RunState, runtime: Runtime[RunContext], *, services: Se
         unit=unit_of(tally.units),
         cost=money(spend.usd, basis=spend.basis, unpriced=spend.unpriced, language=note.language),
         engine=run.engine,
+        begun_at=run.started_at,
     )
     html = (await asyncio.to_thread(render_report, note, facts)).encode("utf-8", "replace")
     sha256 = await services.artifacts.put(html)

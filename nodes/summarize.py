@@ -26,7 +26,7 @@ from nodes.domain.note_markdown import to_markdown
 from nodes.domain.note_texts import note_title
 from nodes.domain.note_writer import NoteInput, with_dropped
 from nodes.domain.playbook import Playbook
-from nodes.domain.review import latest
+from nodes.domain.review import Decision, latest
 from nodes.domain.run import ArtifactRef, DocumentResult, Run, chain
 from nodes.domain.supplier_names import fullest, spelling
 from nodes.entry import enter, scored_findings, what_was_looked_for
@@ -101,13 +101,10 @@ async def _stated(services: Services, run: Run, documents: Sequence[DocumentResu
     }
 
 
-def _with_decision(finding: Finding, decided: Mapping[str, Any]) -> Finding:
+def _with_decision(finding: Finding, decided: Mapping[str, Decision]) -> Finding:
     """The decision that holds now: an acceptance does not go back to score."""
     one = decided.get(finding.finding_id)
-    if one is None:
-        return finding
-    shown = {name: getattr(one, name) for name in ("verdict", "reviewer", "reason", "packet")}
-    return finding.with_(decision={**shown, "at": one.at.isoformat()})
+    return finding if one is None else finding.with_(decision=one.shown())
 
 
 def _language(documents: Sequence[DocumentResult]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 from rulings import APPEAL, EXHIBITS, social, text_of
 
 from nodes.domain.clauses import Finding
@@ -228,7 +231,7 @@ def test_the_note_names_every_case_that_was_joined() -> None:
     assert rows_of(note)[0].startswith("21-18.442, 21-18.500, 21-18.501 · ")
     assert said(note, "Numéro") == ["21-18.442, 21-18.500, 21-18.501 (page 1)"]
     many = joined.replace("C 21-18.501 JONCTION", " ".join(f"C 21-18.50{n}" for n in range(1, 8)) + " JONCTION", 1)
-    assert rows_of(written(("a.pdf", many)))[0].startswith("21-18.442, 21-18.500, 21-18.501 et 6 autres · ")
+    assert rows_of(written(("a.pdf", many)))[0].startswith("21-18.442, 21-18.500, 21-18.501 et 6 de plus · ")
 
 
 def test_a_document_that_is_no_decision_is_listed_as_such() -> None:
@@ -245,3 +248,20 @@ def test_a_model_summary_takes_the_place_of_the_quotes_of_its_part_and_is_checke
         "M. [R] percevait 150 euros par mois. (page 1)"
     ]
     assert any(one.lead == "Réponse" and "«" in one.text for one in section.sentences)
+
+
+def test_a_note_of_decisions_speaks_of_no_risk_unless_a_finding_has_points() -> None:
+    note = written(("a.pdf", social()))
+    shown = (to_markdown(note), render_report(note))
+    assert not [word for word in ("risque", "sur 100", "faible") for text in shown if word in text]
+    weighed = replace(note, findings=(note.findings[0].with_(score=30, risk="medium"), *note.findings[1:]))
+    assert "risque moyen, 30 sur 100" in to_markdown(weighed) and "moyen" in render_report(weighed)
+
+
+def test_a_row_of_the_table_keeps_every_cell_under_its_head() -> None:
+    note = written(("a | b · c.pdf", social()), ("letter | x.pdf", "Bonjour, veuillez trouver ci-joint le dossier."))
+    shown = MarkdownIt("gfm-like", {"linkify": False}).render(to_markdown(note))
+    rows = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown, re.DOTALL)[1:]]
+    assert [len(row) for row in rows] == [5, 5]
+    assert [row[4] for row in rows] == ["a | b · c.pdf", "letter | x.pdf"]
+    assert rows[1][1:4] == ["aucune décision reconnue", "", ""]

@@ -20,6 +20,7 @@ from nodes.domain.format import (
     risk_label,
     shape,
     size,
+    source_label,
     when,
 )
 
@@ -161,3 +162,19 @@ def test_unexpected_values_are_named_without_quoting_them() -> None:
         "a list",
         "something that is not JSON",
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "shown"),
+    [
+        ("local:model@3", "en", "the local engine, trained model 3"),
+        ("local:rules@1", "fr", "le moteur local, règles 1"),
+        ("playbook:our checks@2", "fr", "le guide our checks, version 2"),
+        ("openai:vendor/model:large", "en", "the model vendor/model:large"),
+        ("local:families@2", "en", "local:families@2"),
+        ("{0}", "en", "{0}"),
+        ("openai:{version.x}", "en", "the model {version.x}"),
+    ],
+)
+def test_who_found_something_is_said_in_words(source: str, language: str, shown: str) -> None:
+    assert source_label(source, language) == shown

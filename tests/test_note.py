@@ -53,6 +53,9 @@ FINDINGS = {
     "lost": make_finding("lost", "liability is unlimited", alignment="not_found", page=None, spans=()),
     "waiting": make_finding("waiting", CAP, needs_review=True),
     "rejected": make_finding("rejected", CAP, decision={"verdict": "reject", "reviewer": "A", "reason": "no"}),
+    "lacking": make_finding(
+        "lacking", "", clause_type="missing_clause", about="cap_on_liability", alignment="absent", page=None, spans=()
+    ),
     "french": make_finding(
         "french",
         "La responsabilité du Prestataire ne pourra excéder 50 000 euros.",
@@ -86,6 +89,7 @@ BAD = [
     (fact("Liability is capped at 100,000 USD."), "gives 100000 USD"),
     (fact("Liability is capped at EUR 100,000 in any two months."), "gives 2"),
     (fact("Liability is capped at EUR 100,000, says page 4."), "gives 4"),
+    (fact("Liability is capped at EUR 100,000 (pages 3 to 9)."), "which is not in its evidence"),
     (fact("Termination is possible from 2 March 2025.", "change"), "2025-03-02"),
     (fact("Globex Corporation caps its liability at EUR 100,000."), "names Globex"),
     (fact("Liability towards Globex is capped at EUR 100,000."), "names Globex"),
@@ -99,6 +103,7 @@ BAD = [
     (fact("Liability is unlimited.", "lost"), "which is unlocated"),
     (fact("Acme SAS caps its liability.", "waiting"), "which is waiting"),
     (fact("Acme SAS caps its liability.", "cap", "rejected"), "which is rejected"),
+    (fact("The contract goes on.", "lacking"), "a missing clause, which has no quote"),
     (fact("La responsabilité du Prestataire est plafonnée à 60 000 €.", "french"), "gives 60000"),
 ]
 
@@ -176,6 +181,19 @@ def test_the_note_opens_with_what_was_not_read() -> None:
         "broken.pdf was not read (failed): not a PDF.",
         "acme/annex.pdf: page 2 was not read (failed): time-out.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "a b.pdf was not read (failed): it is empty (0 bytes): fetch it again."),
+        ("fr", "a b.pdf n’a pas été lu (échec) : il est vide (0 octet) : récupérez-le de nouveau."),
+    ],
+)
+def test_a_document_that_was_not_read_is_named_once(language: str, told: str) -> None:
+    reason = "a b.pdf is empty (0 bytes): fetch it again."
+    lost = make_document(0, "a b.pdf", "", state="failed", reason=reason, pages=())
+    assert told in said(make_note(language, documents=[lost]), "coverage")
 
 
 def test_the_note_states_only_what_is_accepted_and_located() -> None:

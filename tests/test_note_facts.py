@@ -6,7 +6,8 @@ import pytest
 
 from nodes.domain.clauses import Finding
 from nodes.domain.facts import Fact
-from nodes.domain.families import families, member
+from nodes.domain.families import families
+from nodes.domain.members import member
 from nodes.domain.note import Note, Standing
 from nodes.domain.note_facts import write_contract_note
 from nodes.domain.note_writer import NoteInput, with_dropped
@@ -58,7 +59,7 @@ def test_a_value_that_its_quote_does_not_cover_gives_way_to_the_quote() -> None:
     wrong = fact("initial_term", "5 years", "for a term of three (3) years", count="5", unit="year")
     assert terms(note_of(wrong)) == ["a.pdf: term “for a term of three (3) years” (page 1)."]
     turned = fact("renewal_term", "3 years", "it is not renewed for three years", count="3", unit="year")
-    assert terms(note_of(turned)) == ["a.pdf: renewed for “it is not renewed for three years” (page 1)."]
+    assert terms(note_of(turned)) == ["a.pdf: renewal “it is not renewed for three years” (page 1)."]
 
 
 def test_a_value_with_a_quote_that_is_too_long_to_give_is_left_out_and_counted() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from test_note import CAP, CHANGE, make_document, make_finding, make_note, said
+from test_note import CAP, CHANGE, DECIDED, make_document, make_finding, make_note, said
 
 from graph.adapters.document_text import warnings
 from graph.adapters.reader import SENTENCES
+from graph.drill import _without_times
 from nodes.domain.clause_titles import SHIPPED
 from nodes.domain.french_reasons import french_reading
 from nodes.domain.hostile import HIDDEN, INSTRUCTION, clause_of
@@ -17,7 +20,7 @@ from nodes.domain.note_markdown import to_markdown
 from nodes.domain.note_reasons import reasons_in
 from nodes.domain.note_texts import note_title
 from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.report import render_report
+from nodes.domain.report import ReportFacts, render_report
 
 PLAYBOOKS = Path(__file__).parents[1] / "nodes" / "playbooks"
 REASONS = (
@@ -41,21 +44,21 @@ def test_a_french_note_has_no_english_words_of_ours() -> None:
     ]  # fmt: skip
     note = make_note("fr", findings=findings, standings=[Standing("Acme SAS", "high", 62, REASONS)])
     assert note.standings[0].reasons == (
-        "55 Plafond, page 3 : +20 limited; peut-être remplacé par b.pdf, page 2",
-        "50 Contrat principal absent, section 1 : +50 no master; ce qu’il modifie n’est pas parmi les documents",
+        "55 Plafond, page 3 : +20 limited ; peut-être remplacé par b.pdf, page 2",
+        "50 Contrat principal absent, section 1 : +50 no master ; ce qu’il modifie n’est pas parmi les documents",
         "40 Plafond : absente",
-        "20 Annexe absente, page 1 : +20 not given; Annex A est dite jointe et n’y est pas",
+        "20 Annexe absente, page 1 : +20 not given ; Annex A est dite jointe et n’y est pas",
         "9 Plafond, page 1 : +9 présence de la clause",
     )
     assert note.clause_title(findings[3]) == "Contrat principal absent"
     assert [text.rpartition(" : ")[2] for text in said(note, "waiting")] == [
         "une clause est absente",
-        "toutes les pages du document n’ont pas été lues; confiance de 0.40, inférieure à 0.50; le risque est élevé; "
-        "citation retrouvée de façon approchée",
+        "toutes les pages du document n’ont pas été lues ; confiance de 0,40, inférieure à 0,50 ; "
+        "le risque est élevé ; citation retrouvée de façon approchée",
     ]
-    for shown in (to_markdown(note), render_report(note)):
+    for shown in (to_markdown(note), render_report(note).replace("\u00a0", " ")):
         assert "remplacé par b.pdf, section 2" in shown and "overridden" not in shown
-        assert "aucune clause « Plafond » n’a été trouvée dans ce qui a été lu : 1 pages sur 2" in shown
+        assert "aucune clause « Plafond » n’a été trouvée dans ce qui a été lu : 1 page sur 2" in shown
     assert make_note(findings=findings, standings=[Standing("Acme SAS", "high", 62, REASONS)]).standings[0].reasons == (
         REASONS
     )
@@ -86,15 +89,19 @@ def test_all_that_ships_and_gives_a_reason_gives_it_in_french_too() -> None:
         ("Schedule 2 is named and is not there", "Schedule 2 est nommée et n’y est pas"),
         ("contradicts page 3: EUR 100,000 against unlimited", "contredit page 3 : EUR 100,000 et illimitée"),
         ("contradicts itself: Ireland against France", "se contredit : Ireland et France"),
+        ("contradicts page 2: 50 % of the fees of 12 months against EUR 5",
+         "contredit page 2 : 50 % des redevances de 12 mois et EUR 5"),
         (
             "“the customer may leave” is not counted: the quote says “not”",
             "« le client peut partir » n’est pas compté : la citation dit “not”",
         ),
         ("the engines differ: the local engine found it, gpt did not",
          "les moteurs divergent : trouvé par le moteur local, non par gpt"),
+        ("the engines differ: the local engine found it, gpt quoted only a heading or a word",
+         "les moteurs divergent : trouvé par le moteur local, mais gpt ne cite qu’un titre ou un mot"),
         ("2 reviewers must decide the same; a box in it is not ticked",
-         "2 relecteurs doivent décider de même; une case n’y est pas cochée"),
-        ("+5 our own words; risk is low", "+5 our own words; le risque est faible"),
+         "2 relecteurs doivent décider de même ; une case n’y est pas cochée"),
+        ("+5 our own words; risk is low", "+5 our own words ; le risque est faible"),
     ],
 )  # fmt: skip
 def test_a_reason_is_said_in_french_and_words_of_another_playbook_stay(english: str, french: str) -> None:
@@ -116,3 +123,46 @@ def test_why_a_document_was_not_read_is_said_in_french() -> None:
         f"a.pdf : {french_reading(one)}" in said(make_note("fr", documents=[document]), "coverage") for one in told
     )
     assert all(f"a.pdf: {one}" in said(make_note(documents=[document]), "coverage") for one in told)
+
+
+def test_a_french_note_parts_and_counts_as_french_does() -> None:
+    accepted = make_finding("a2", CHANGE, decision={**DECIDED, "verdict": "accept"})
+    note = make_note("fr", findings=[make_finding("a1", CAP), accepted, make_finding("b1", CAP, decision=DECIDED)])
+    assert said(note, "about")[:2] == [
+        "3 constats : 1 accepté à la relecture, 1 que le guide dispense de relecture, 0 en attente, 1 rejeté, "
+        "0 introuvable dans son document.",
+        "Relecture par A. Martin (2 décisions).",
+    ]
+    assert said(note, "rejected")[0].endswith("rejeté par A. Martin le 29 novembre 2026 à 03:12 UTC : a heading")
+    shown = to_markdown(note)
+    assert "- **Plafond** : « " in shown and "- Décision : accepté par" in shown
+    assert not [line for line in shown.splitlines() if re.search(r"\w[;:] |\*\*: ", line)]
+    begun = datetime(2026, 12, 1, 7, 5, tzinfo=UTC)
+    page = render_report(note, ReportFacts("acme", engine="local", begun_at=begun))
+    assert "Lancement\u00a0: 1er décembre 2026 à 07:05 UTC" in page and "confiance 90\u202f%" in page
+
+
+def test_no_line_of_a_french_report_begins_with_a_mark_and_a_quote_keeps_its_spaces() -> None:
+    quote = "Le Client paie : « 30 jours » ; rien de plus."
+    page = render_report(make_note("fr", findings=[make_finding("a1", quote)]), ReportFacts("acme", engine="local"))
+    assert "Moteur\u00a0: local" in page and "\u00a0; risque élevé" in page
+    assert f">{quote}</blockquote>" in page
+    text = re.sub(r"<(style|script|blockquote).*?</\1>", "", page, flags=re.DOTALL)
+    assert not re.search(r"[^\s>] [:;»]", re.sub(r"<[^>]*>", ">", text))
+
+
+def test_the_fire_drill_takes_no_moment_of_a_french_note_for_a_difference() -> None:
+    def note(at: str) -> str:
+        return to_markdown(make_note("fr", findings=[make_finding("b1", CAP, decision={**DECIDED, "at": at})]))
+
+    one, other = note("2026-11-29T03:12:40+00:00"), note("2026-12-01T23:50:00+00:00")
+    assert one != other and _without_times(one) == _without_times(other)
+
+
+def test_a_document_that_was_read_in_part_has_its_pages_in_the_right_number() -> None:
+    pages = ((1, "read", ""), (2, "failed", "time-out"))
+    findings = [make_finding(f"a{n}", CAP, clause_type=f"type_{n}") for n in range(3)]
+    document = make_document(0, "acme/master.pdf", "Acme SAS", pages=pages)
+    (section,) = [one for one in make_note("fr", findings=findings, documents=[document]).sections
+                  if one.kind == "supplier"]  # fmt: skip
+    assert "acme/master.pdf (1 page lue sur 2)" in section.sentences[-1].text

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from html.parser import HTMLParser
@@ -105,3 +106,25 @@ def test_the_same_note_gives_the_same_bytes() -> None:
 def test_a_report_without_findings_says_so_without_an_empty_table() -> None:
     html = render_report(make_note(findings=(), documents=(), standings=()))
     assert "No document was read." in html and "No supplier was scored." in html and "<table" not in html
+
+
+def test_the_report_says_at_its_head_who_decided_and_how_often() -> None:
+    again = make_finding("a9", "A quote.", decision={**DECIDED, "verdict": "accept", "reviewer": "B. Roy"})
+    findings = [make_finding("b1", "Limitation of liability", decision=DECIDED), again, replace(again, finding_id="a8")]
+    html = render_report(make_note(findings=findings), FACTS)
+    assert "<span>Decided by B. Roy (2 decisions), A. Martin (1 decision)</span>" in html
+    assert "Decided by" not in render_report(make_note(findings=[make_finding("a1", "A quote.")]), FACTS)
+
+
+def test_what_is_folded_on_the_screen_is_opened_for_the_printer() -> None:
+    standings = [Standing("Acme SAS", "high", 62, tuple(f"{n} Clause {n}: +{n} reason" for n in range(9, 0, -1)))]
+    html = render_report(make_note(standings=standings), FACTS)
+    assert "<summary>and 3 more</summary>" in html
+    script = html[html.rindex("<script>") :]
+    assert re.search(r'"beforeprint".*querySelectorAll\("details"\).*open = true', script, re.DOTALL)
+
+
+def test_how_the_note_was_made_is_in_the_contents() -> None:
+    html = render_report(make_note(), FACTS)
+    contents = html[html.index("<nav") : html.index("</nav>")]
+    assert "How this note was made" in contents and "Acme SAS" not in contents

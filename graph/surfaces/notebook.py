@@ -55,6 +55,8 @@ class Progress:
                 self._total, self._before = int(event["total"]), int(event["done"])
             case "document":
                 self._done.add(int(event["ordinal"]))
+                # An attachment is a document that nobody counted when the run began.
+                self._total = max(self._total, int(event["ordinal"]) + 1)
             case "batch":
                 self._failed += int(event.get("failed") or 0)
             case "database":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from nodes.domain.documents import PAGE_STATES
-from nodes.domain.format import one_line
+from nodes.domain.format import NAME_LIMIT, one_line
 from nodes.domain.note import Sentence
 from nodes.domain.run import DocumentResult
 
@@ -55,7 +55,7 @@ def covered(
     details = [*_lost(lost, say), *_pages(documents, say)]
     details += [say(state, pages=pages) for state in ("ocr", "empty") if (pages := counted(state))]
     details += [
-        say("warning", document=one_line(one.document, 120), warning=one_line(warning, 300))
+        say("warning", document=one_line(one.document, NAME_LIMIT), warning=one_line(warning, 300))
         for one in documents
         for warning in one.warnings
     ]
@@ -64,8 +64,12 @@ def covered(
 
 def _lost(documents: Iterable[DocumentResult], say: Say) -> Iterable[str]:
     for one in documents:
-        reason = one_line(one.reason, 300).rstrip(".") or say("no_reason")
-        yield say("document_lost", document=one_line(one.document, 120), state=say(f"state_{one.state}"), reason=reason)
+        reason = one_line(one.reason, 300 + NAME_LIMIT).rstrip(".") or say("no_reason")
+        if reason.startswith(f"{one.document} "):
+            reason = say("it") + reason.removeprefix(one.document)
+        yield say(
+            "document_lost", document=one_line(one.document, NAME_LIMIT), state=say(f"state_{one.state}"), reason=reason
+        )
 
 
 def _pages(documents: Iterable[DocumentResult], say: Say) -> Iterable[str]:
@@ -77,7 +81,7 @@ def _pages(documents: Iterable[DocumentResult], say: Say) -> Iterable[str]:
             if state in ("failed", "skipped"):
                 lost[state, one_line(reason, 300).rstrip(".") or say("no_reason")].append(number)
         for (state, reason), numbers in lost.items():
-            named = {"document": one_line(one.document, 120), "unit": one.unit, "pages": ranges(numbers)}
+            named = {"document": one_line(one.document, NAME_LIMIT), "unit": one.unit, "pages": ranges(numbers)}
             key = "page_lost" if len(numbers) == 1 else "pages_lost_of"
             yield say(key, state=say(f"state_{state}"), reason=reason, **named)
 

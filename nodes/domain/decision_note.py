@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby
 
-from nodes.domain.clauses import Finding, Location, finding_id
+from nodes.domain.borrowed import borrowed_from, without
+from nodes.domain.clauses import Finding
 from nodes.domain.decision_groups import OWN, Groups, grouped, paper
 from nodes.domain.decision_texts import decision_texts
 from nodes.domain.decisions_dates import french
 from nodes.domain.decisions_summary import PARTS
 from nodes.domain.facts import Fact, of_kind
-from nodes.domain.format import count, one_line
+from nodes.domain.format import NAME_LIMIT, count, one_line
 from nodes.domain.note import Note, Section, Sentence, is_stated, status_of
 from nodes.domain.note_check import verified
 from nodes.domain.note_writer import NoteInput, write_note
@@ -76,23 +77,7 @@ def write_decision_note(given: NoteInput, facts: Mapping[str, Sequence[Fact]]) -
     sections = (kept[0], index, *(writer.section(one) for one in decisions), *kept[1:])
     evidence = (*base.findings, *writer.evidence.values())
     checked, _ = verified(replace(base, sections=sections, standings=(), findings=evidence))
-    return _without(checked, set(writer.evidence))
-
-
-def _without(note: Note, borrowed: set[str]) -> Note:
-    """The note without the evidence that only its sentences needed: each quotes its own words and page."""
-    sections = tuple(
-        replace(
-            section,
-            sentences=tuple(
-                replace(one, finding_ids=tuple(mark for mark in one.finding_ids if mark not in borrowed))
-                for one in section.sentences
-            ),
-        )
-        for section in note.sections
-    )
-    findings = tuple(one for one in note.findings if one.finding_id not in borrowed)
-    return replace(note, sections=sections, findings=findings)
+    return without(checked, writer.evidence, {})
 
 
 class _Writer:
@@ -149,8 +134,8 @@ class _Writer:
         return ", ".join([first, *named]) + more
 
     def documents(self, one: _Decision) -> str:
-        names = "; ".join(one_line(row.document, 120) for row in one.copies)
-        own = one_line(one.row.document, 120)
+        names = self.words["semicolon"].join(one_line(row.document, NAME_LIMIT) for row in one.copies)
+        own = one_line(one.row.document, NAME_LIMIT)
         return self.words["again"].format(document=own, others=names) if names else own
 
     def sitting(self, one: _Decision) -> str:
@@ -165,16 +150,18 @@ class _Writer:
             one.shown("decision_date", "decision_date", doubt),
             number and f"{self.words['n']} {number}",
         )
-        return ", ".join(filter(None, parts)) or one_line(one.row.document, 120)
+        return ", ".join(filter(None, parts)) or one_line(one.row.document, NAME_LIMIT)
 
     def section(self, one: _Decision) -> Section:
         return Section("decision", self.title(one), tuple([*self.head(one), *self.body(one)]))
 
     def head(self, one: _Decision) -> Iterator[Sentence]:
-        yield Sentence(f"{one_line(one.row.document, 120)}, {self.length(one.row)}", lead=self.words["document"])
+        yield Sentence(f"{one_line(one.row.document, NAME_LIMIT)}, {self.length(one.row)}", lead=self.words["document"])
         if one.copies:
-            named = [f"{one_line(row.document, 120)}, {self.length(row)}" for row in one.copies]
-            yield Sentence(self.words["alike"].format(names="; ".join(named)), lead=self.words["copies"])
+            named = [f"{one_line(row.document, NAME_LIMIT)}, {self.length(row)}" for row in one.copies]
+            yield Sentence(
+                self.words["alike"].format(names=self.words["semicolon"].join(named)), lead=self.words["copies"]
+            )
         sat = [
             *of_kind(one.facts, "court")[:1],
             *of_kind(one.facts, "chamber")[:1],
@@ -208,10 +195,10 @@ class _Writer:
         if facts:
             named = []
             for page, group in groupby(facts[:most], key=lambda fact: (fact.page, fact.page_end, fact.unit)):
-                values = "; ".join(one_line(fact.value, 160) for fact in group)
+                values = self.words["semicolon"].join(one_line(fact.value, 160) for fact in group)
                 named.append(self.words["said"].format(text=values, page=self.page(*page)) if page[0] else values)
             more = [self.words["more"].format(count=len(facts) - most)] if len(facts) > most else []
-            yield Sentence("; ".join([*named, *more]), marks, lead=self.words[key])
+            yield Sentence(self.words["semicolon"].join([*named, *more]), marks, lead=self.words[key])
 
     def body(self, one: _Decision) -> Iterator[Sentence]:
         for part in PARTS:
@@ -224,11 +211,11 @@ class _Writer:
             if finding.clause_type in ("amount_ordered", "costs") and is_stated(finding):
                 yield self.quoted(finding, self.words["ordered"])
         if one.attached:
-            names = "; ".join(self.attachment(row) for row in one.attached)
+            names = self.words["semicolon"].join(self.attachment(row) for row in one.attached)
             yield Sentence(names, lead=self.words["attached"])
 
     def attachment(self, row: DocumentResult) -> str:
-        name = one_line(row.document.partition("#")[2] or row.document, 120)
+        name = one_line(row.document.partition("#")[2] or row.document, NAME_LIMIT)
         pages = self.length(row)
         number = next((fact.value for fact in self.facts.get(row.document, ()) if fact.detail.get("kind") in OWN), "")
         return f"{name}, {pages if row.state == 'done' else one_line(row.reason, 160)}" + (
@@ -241,7 +228,7 @@ class _Writer:
     def summarised(self, one: _Decision, fact: Fact, lead: str) -> Sentence | None:
         if fact.page is None or fact.alignment == "not_found":
             return None
-        borrowed = _evidence(fact, one.row)
+        borrowed = borrowed_from(fact, one.row)
         self.evidence[borrowed.finding_id] = borrowed
         if fact.source.startswith("local:"):
             return self.quoted(borrowed, lead)
@@ -267,24 +254,3 @@ class _Writer:
 
 def _value(facts: Iterable[Fact], kind: str) -> str:
     return next((fact.value for fact in facts if fact.kind == kind), "")
-
-
-def _evidence(fact: Fact, row: DocumentResult) -> Finding:
-    """A fact in the form in which the check of sentences knows evidence."""
-    place = Location(fact.alignment, fact.spans, fact.page, fact.page_end)
-    return Finding(
-        finding_id=finding_id(row.sha256, fact.kind, place, fact.quote),
-        document=row.document,
-        document_sha256=row.sha256,
-        supplier="",
-        clause_type=fact.kind,
-        quote=fact.quote,
-        page=fact.page,
-        page_end=fact.page_end,
-        boxes=fact.boxes,
-        spans=fact.spans,
-        alignment=fact.alignment,
-        confidence=1.0,
-        source=fact.source,
-        unit=fact.unit,
-    )

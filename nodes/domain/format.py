@@ -11,6 +11,9 @@ from typing import Literal
 
 Basis = Literal["reported", "estimated", "unknown"]
 
+NAME_LIMIT = 300
+"""Characters of a document's or supplier's name in a note: what tells two paths of a data room apart is their end."""
+
 _CENT = Decimal("0.01")
 _TOO_MUCH = Decimal(10) ** 15
 _THIN_SPACE = "\u202f"
@@ -34,6 +37,27 @@ _ALIGNMENT_LABELS: dict[str, dict[str, str]] = {
         "not_found": "citation introuvable dans le document",
         "absent": "aucune clause de ce type n’a été trouvée dans ce qui a été lu",
     },
+}
+
+_SOURCE_LABELS: dict[str, dict[str, str]] = {
+    "en": {
+        "local:model": "the local engine, trained model {version}",
+        "local:rules": "the local engine, rules {version}",
+        "playbook": "the playbook {part}, version {version}",
+        "openai": "the model {name}",
+    },
+    "fr": {
+        "local:model": "le moteur local, modèle entraîné {version}",
+        "local:rules": "le moteur local, règles {version}",
+        "playbook": "le guide {part}, version {version}",
+        "openai": "le modèle {name}",
+    },
+}
+_STATUS_LABELS = {
+    "needs_review": "waits for a review",
+    "paused": "paused, its limit is reached",
+    "completed_with_failures": "completed, with failures",
+    "interrupted": "interrupted, nobody drives it",
 }
 
 _ESCAPE_SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)")
@@ -144,6 +168,11 @@ def size(count_of_bytes: int) -> str:
     return f"{value:,.1f} TB"
 
 
+def status_label(status: str) -> str:
+    """What people read for the status of a run; the others are words already."""
+    return _STATUS_LABELS.get(status, status)
+
+
 def risk_label(risk: str, language: str = "en") -> str:
     """The word for a risk; a risk that is not known is shown as it is."""
     return _RISK_LABELS.get(language, _RISK_LABELS["en"]).get(risk, risk)
@@ -152,6 +181,15 @@ def risk_label(risk: str, language: str = "en") -> str:
 def alignment_label(alignment: str, language: str = "en") -> str:
     """How well a quote was found, in words."""
     return _ALIGNMENT_LABELS.get(language, _ALIGNMENT_LABELS["en"]).get(alignment, alignment)
+
+
+def source_label(source: str, language: str = "en") -> str:
+    """Who found something, in words: "the local engine, trained model 3" of local:model@3; else as it is."""
+    who, _, name = source.partition(":")
+    named = _SOURCE_LABELS.get(language, _SOURCE_LABELS["en"])
+    part, _, version = name.partition("@")
+    label = named.get(f"{who}:{part}") or named.get(who, "")
+    return label.format(name=name, part=part, version=version) if name and label else source
 
 
 def clean(text: str) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
+from nodes.domain.clause_titles import clause_name
 from nodes.domain.clauses import RISKS
 from nodes.domain.format import alignment_label, count, markdown, one_line
 
@@ -84,7 +85,7 @@ def gate_payload(packet: Mapping[str, Any], packet_sha256: str, reply_error: str
         if len(json.dumps(payload)) <= PAYLOAD_BYTES:
             return payload
     payload["top"], payload["reply_error"] = [], one_line(reply_error, 100)
-    payload["description"] = _description(packet, [], "", example_reply(packet))
+    payload["description"] = _description(packet, [], "", example_reply(packet), 0)
     return payload
 
 
@@ -124,7 +125,7 @@ def _payload(packet: Mapping[str, Any], sha256: str, reply_error: str, quote_lim
             },
         },
         "config": {"allow_accept": True, "allow_edit": True, "allow_respond": True, "allow_ignore": False},
-        "description": _description(packet, top, error, example),
+        "description": _description(packet, top, error, example, quote_limit),
         "run_id": run_id,
         "packet": sha256,
         "round": packet["round"],
@@ -155,12 +156,15 @@ def _top(finding: Mapping[str, Any], quote_limit: int) -> TopFinding:
     return top
 
 
-def _description(packet: Mapping[str, Any], top: Sequence[TopFinding], error: str, example: Mapping[str, Any]) -> str:
+def _description(
+    packet: Mapping[str, Any], top: Sequence[TopFinding], error: str, example: Mapping[str, Any], limit: int
+) -> str:
     counts = packet["counts"]
     risks = ", ".join(f"{counts['by_risk'][risk]} {risk}" for risk in reversed(RISKS) if counts["by_risk"][risk])
     lines = [f"**The last reply was not used:** {markdown(error.split(EXAMPLE)[0])}", ""] if error else []
     lines += [f"**{count(counts['to_review'], 'finding')} to review**{f' ({risks})' if risks else ''}.", ""]
-    lines += [_line(number, one) for number, one in enumerate(top, 1)]
+    why = (one_line(one.get("review_reason", ""), limit) for one in packet["findings"])
+    lines += [_line(number, one, reason) for number, (one, reason) in enumerate(zip(top, why, strict=False), 1)]
     more = counts["to_review"] - len(top)
     if more > 0:
         lines += ["", f"{count(more, 'further finding')} in the review packet." if top else ""]
@@ -191,12 +195,12 @@ def _several(packet: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _line(number: int, finding: TopFinding) -> str:
+def _line(number: int, finding: TopFinding, why: str) -> str:
     page = f", {finding.get('unit', 'page')} {finding['page']}" if finding["page"] is not None else ""
-    clause = " ".join(filter(None, (finding["clause_type"], finding.get("about"))))
+    clause = one_line(clause_name(finding["clause_type"], finding.get("about", "")), 100)
     doubt = "" if finding["alignment"] == "exact" else f" ({alignment_label(finding['alignment'])})"
     quote = f": “{markdown(finding['quote'])}”" if finding["quote"] else ""
     return (
         f"{number}. {finding['risk']} · {markdown(clause)} · {markdown(finding['document'])}{page}"
-        f" · {markdown(finding['finding_id'])}{quote}{doubt}"
+        f" · {markdown(finding['finding_id'])}{quote}{doubt}{f' · to review: {markdown(why)}' if why else ''}"
     )

@@ -52,6 +52,8 @@ class Standing:
     """0 to 100."""
     reasons: tuple[str, ...] = ()
     """The chain of reasons, in order."""
+    grounds: tuple[str, ...] = ()
+    """For each reason the finding behind it, "" where there is none; () in notes of earlier versions."""
     waiting: int = 0
     """How many of the findings behind it nobody has reviewed."""
 
@@ -98,7 +100,10 @@ class Note:
                 **data,
                 "sections": sections,
                 "findings": tuple(Finding.from_json(one) for one in data["findings"]),
-                "standings": tuple(Standing(**{**one, "reasons": tuple(one["reasons"])}) for one in data["standings"]),
+                "standings": tuple(
+                    Standing(**{**one, "reasons": tuple(one["reasons"]), "grounds": tuple(one.get("grounds", ()))})
+                    for one in data["standings"]
+                ),
                 "dropped": tuple(Dropped(**one) for one in data["dropped"]),
             }
         )
@@ -136,6 +141,11 @@ def status_of(finding: Finding) -> Status:
     if verdict == "accept":
         return "accepted"
     return "waiting" if finding.needs_review else "passed"
+
+
+def is_weighed(note: Note) -> bool:
+    """Does risk mean anything in this note? Of what a court decided only a finding with points has any."""
+    return note.section("index") is None or any(finding.score for finding in note.findings)
 
 
 def is_stated(finding: Finding) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nodes.domain.absence import AGREEMENT_TYPES, can_lack
 from nodes.domain.clauses import Finding
 from nodes.domain.coverage import Say, pages_of
-from nodes.domain.format import one_line
+from nodes.domain.format import NAME_LIMIT, one_line
 from nodes.domain.looked_for import LookedFor
 from nodes.domain.note import Sentence, is_stated
 from nodes.domain.playbook import Playbook
@@ -51,7 +51,7 @@ class Absences:
                     "absence_elsewhere" if elsewhere else "absence",
                     clause=self.titles[clause.type],
                     documents=self._listed([self._read_how_far(one) for one in without]),
-                    elsewhere=self._listed([one_line(name, 120) for name in elsewhere]),
+                    elsewhere=self._listed([one_line(name, NAME_LIMIT) for name in elsewhere]),
                 )
                 found = [self.lacking.get((one.document, clause.type)) for one in without]
                 yield Sentence(text, tuple(one.finding_id for one in found if one), kind="absence")
@@ -92,9 +92,10 @@ class Absences:
 
     def _read_how_far(self, document: DocumentResult) -> str:
         read, total = pages_of(document)
-        key = "absence_partly" if read < total or not total else "absence_page" if total == 1 else "absence_pages"
-        name = one_line(document.document, 120)
+        partly = "absence_partly" if read > 1 else "absence_partly_one"
+        key = partly if read < total or not total else "absence_page" if total == 1 else "absence_pages"
+        name = one_line(document.document, NAME_LIMIT)
         return self.say(key, document=name, read=read, count=total, unit=document.unit)
 
     def _listed(self, parts: Sequence[str]) -> str:
-        return self.conjunction.join([*(["; ".join(parts[:-1])] if parts[:-1] else []), *parts[-1:]])
+        return self.conjunction.join([*([self.say("semicolon").join(parts[:-1])] if parts[:-1] else []), *parts[-1:]])

@@ -12,7 +12,7 @@ from nodes.domain.borrowed import borrowed_from, place_of_override, without
 from nodes.domain.clauses import Finding
 from nodes.domain.facts import Fact
 from nodes.domain.families import Families
-from nodes.domain.format import one_line
+from nodes.domain.format import NAME_LIMIT, one_line
 from nodes.domain.note import Dropped, Note, Section, Sentence, is_stated
 from nodes.domain.note_check import check, verified
 from nodes.domain.note_fact_texts import fact_texts
@@ -91,7 +91,7 @@ class _Writer:
         for row in self.given.documents:
             if row.state == "done":
                 name = row.supplier or row.document
-                groups[one_line(names.setdefault(spelling(name), name), 120)].append(row)
+                groups[one_line(names.setdefault(spelling(name), name), NAME_LIMIT)].append(row)
         return groups
 
     def lines(self, documents: Sequence[DocumentResult]) -> Iterator[Sentence]:
@@ -111,11 +111,11 @@ class _Writer:
                     said[text] = marks
                 else:
                     # One sentence says both: it is quoted once, under both names.
-                    name = self.words[self.label(fact)].partition("{value}")[0].strip(" :“«")
+                    name = self.quoting(fact).partition("{value}")[0].strip(" :“«")
                     said = {f"{name}, {one}" if one == twin else one: each for one, each in said.items()}
         if said:
-            document = one_line(row.document, 120)
-            text = self.words["said"].format(document=document, statements="; ".join(said))
+            document = one_line(row.document, NAME_LIMIT)
+            text = self.words["said"].format(document=document, statements=self.words["semicolon"].join(said))
             yield Sentence(
                 text, tuple(dict.fromkeys(mark for each in said.values() for mark in each)), "fact", self.words["terms"]
             )
@@ -144,7 +144,7 @@ class _Writer:
         marks = (self.borrow(fact, row).finding_id,)
         over, over_marks = self.override_of(fact, row)
         words = self.words[self.label(fact)]
-        said, quoting = words.format(value=self.value(fact)), _VALUE.sub("{value}", words)
+        said, quoting = words.format(value=self.value(fact)), _VALUE.sub("{value}", self.quoting(fact))
         covered = self.covered(said, quoting, fact, f"({self.page(fact)}{over})", (*marks, *over_marks))
         return (covered, (*marks, *over_marks)) if covered else None
 
@@ -171,6 +171,11 @@ class _Writer:
         if fact.kind == "cap_amount" and fact.detail.get("per"):
             return f"cap_per_{fact.detail['per']}"
         return fact.kind
+
+    def quoting(self, fact: Fact) -> str:
+        """The words before a whole sentence that stands in for a value: "renewed for" takes a length of time only."""
+        label = self.label(fact)
+        return str(self.words.get(f"{label}_quoted") or self.words[label])
 
     def value(self, fact: Fact) -> str:
         """A value in the note's language where it is one of ours; what a document wrote stays as it is."""
@@ -213,10 +218,10 @@ class _Writer:
             )
             parts.append(self.covered(what, "{value}", fact, f"({self.page(fact)})", (borrowed.finding_id,)))
         key = "said" if not master else "of_master" if sure else "perhaps"
-        names = {"document": one_line(row.document, 120), "master": one_line(master, 120)}
+        names = {"document": one_line(row.document, NAME_LIMIT), "master": one_line(master, NAME_LIMIT)}
         if not any(parts):
             return
-        text = self.words[key].format(statements="; ".join(filter(None, parts)), **names)
+        text = self.words[key].format(statements=self.words["semicolon"].join(filter(None, parts)), **names)
         # The agreement is named by code, from the list of documents; what is said of articles is the amendment's.
         yield Sentence(text, (*marks, *self.naming(master)), "fact", self.words["changes"])
 
@@ -245,12 +250,12 @@ class _Writer:
         if finding is None:
             return "", ()
         said, marks = self.over(finding)
-        return f"; {said}", marks
+        return f"{self.words['semicolon']}{said}", marks
 
     def over(self, finding: Finding) -> tuple[str, tuple[str, ...]]:
         over = finding.overridden or {}
         said = self.words["overridden" if over.get("certain") else "may"].format(
-            by=one_line(over["by"], 120), unit=over.get("unit", "page"), page=over["page"]
+            by=one_line(over["by"], NAME_LIMIT), unit=over.get("unit", "page"), page=over["page"]
         )
         place = place_of_override(finding)
         if place.finding_id not in self.evidence:

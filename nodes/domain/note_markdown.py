@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from nodes.domain.clauses import Finding
 from nodes.domain.decision_texts import columns
 from nodes.domain.format import alignment_label, markdown, risk_label
-from nodes.domain.note import Note, Section, Sentence, status_of
+from nodes.domain.note import Note, Section, Sentence, is_weighed, status_of
+from nodes.domain.note_decided import decided
 from nodes.domain.note_reasons import reasons_of
 from nodes.domain.note_texts import texts
-from nodes.domain.note_writer import decided, place
+from nodes.domain.note_writer import place
 
 
 def anchor(finding_id: str) -> str:
@@ -47,7 +48,10 @@ def to_markdown(note: Note) -> str:
             continue
         decisions += section.kind == "decision"
         target = f'<a id="d-{decisions}"></a>' if section.kind == "decision" else ""
-        items = _table(section, columns(note.language)) if section.kind == "index" else map(_item, section.sentences)
+        if section.kind == "index":
+            items = _table(section, columns(note.language))
+        else:
+            items = (_item(one, note.language) for one in section.sentences)
         lines += [f"## {target}{markdown(section.title)}", "", *items, ""]
     if note.findings:
         lines += [f"## {texts(note.language)['evidence']}", ""]
@@ -57,33 +61,38 @@ def to_markdown(note: Note) -> str:
 
 def _table(section: Section, heads: Sequence[str]) -> Iterable[str]:
     """One row a decision: its number leads to its section, the sections being in the same order."""
-    rows = [one.text.split(" · ") for one in section.sentences]
+    # The last cell is the document, whose name may hold anything.
+    rows = [one.text.split(" · ", len(heads) - 2) for one in section.sentences]
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
     for row, (one, cells) in enumerate(zip(section.sentences, rows, strict=True), 1):
-        shown = [markdown(cell).replace("|", "\\|") for cell in (one.lead, *cells)]
+        blank = [""] * (len(heads) - 1 - len(cells))
+        shown = [markdown(cell) for cell in (one.lead, *cells[:-1], *blank, *cells[-1:])]
         shown[0] = f"[{shown[0]}](#d-{row})"
-        yield "| " + " | ".join([*shown, *[""] * (len(heads) - len(shown))]) + " |"
+        yield "| " + " | ".join(shown) + " |"
 
 
-def _item(sentence: Sentence) -> str:
-    lead = f"**{markdown(sentence.lead)}**: " if sentence.lead else ""
+def _item(sentence: Sentence, language: str) -> str:
+    lead = f"**{markdown(sentence.lead)}**{texts(language)['colon']}" if sentence.lead else ""
     marks = "".join(f" [{mark(one)}](#{anchor(one)})" for one in sentence.finding_ids)
     return f"- {lead}{markdown(sentence.text)}{marks}"
 
 
 def _evidence(note: Note, finding: Finding) -> Iterable[str]:
     table = texts(note.language)
-    risk = table["standing"].format(risk=risk_label(finding.risk, note.language), score=finding.score).rstrip(".")
+    head = [f"**{markdown(note.clause_title(finding))}**", markdown(place(finding, note.language))]
+    if is_weighed(note):
+        risk = risk_label(finding.risk, note.language)
+        head.append(table["standing"].format(risk=risk, score=finding.score).rstrip("."))
     yield f'### <a id="{anchor(finding.finding_id)}"></a>{mark(finding.finding_id)}'
     yield ""
-    yield f"**{markdown(note.clause_title(finding))}** · {markdown(place(finding, note.language))} · {risk}"
+    yield " · ".join(head)
     yield ""
     if not finding.about:
         yield f"> {markdown(finding.quote) or '…'}"
         yield ""
     yield f"- {alignment_label(finding.alignment, note.language)}"
-    yield f"- {table['decision']}: {markdown(decision_text(finding, note.language))}"
+    yield f"- {table['decision']}{table['colon']}{markdown(decision_text(finding, note.language))}"
     for reason in reasons_of(note, finding):
         yield f"- {markdown(reason)}"
     yield ""

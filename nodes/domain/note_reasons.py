@@ -61,6 +61,10 @@ _FRENCH: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"the engines differ: (?P<who>.+) found it, (?P<other>.+) quoted words that are not in the document",
             "les moteurs divergent : trouvé par {who}, mais {other} cite des mots absents du document",
         ),
+        (
+            r"the engines differ: (?P<who>.+) found it, (?P<other>.+) quoted only a heading or a word",
+            "les moteurs divergent : trouvé par {who}, mais {other} ne cite qu’un titre ou un mot",
+        ),
         (r"a box in it is not ticked", "une case n’y est pas cochée"),
         (r"(?P<people>\d+) reviewers must decide the same", "{people} relecteurs doivent décider de même"),
         (r"present", "présente"),
@@ -70,12 +74,14 @@ _FRENCH: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _QUOTE = re.compile(r"quote (?P<how>exact|normalized|fuzzy|not found) in the document")
 _POINTS = re.compile(r"(?P<points>[+-]\d+) (?P<said>.+)", re.DOTALL)
 _PRESENT = re.compile(r"[a-z][a-z0-9_]* is present")
+_FEES = re.compile(r"(?:(?P<share>[\d.]+) % of the )?fees(?: of (?P<months>[\d.]+) months)?")
+_DECIMAL = re.compile(r"\d+\.\d+")
 _AGENTS = {"the local engine": "le moteur local", "the model": "le modèle", "unlimited": "illimitée"}
 
 
 def reasons_in(language: str, text: str, about: str = "") -> str:
     """Reasons parted by semicolons. `about`: what the note calls the clause that is missing."""
-    return "; ".join(_french(each, about) for each in text.split("; ")) if language == "fr" else text
+    return " ; ".join(_french(each, about) for each in text.split("; ")) if language == "fr" else text
 
 
 def standing_in(language: str, text: str, names: Mapping[str, str]) -> str:
@@ -108,6 +114,16 @@ def _french(reason: str, about: str) -> str:
         return alignment_label(found["how"].replace(" ", "_"), "fr")
     for pattern, text in _FRENCH:
         if found := pattern.fullmatch(reason):
-            named = {key: PLAYBOOKS.get(value, _AGENTS.get(value, value)) for key, value in found.groupdict().items()}
+            named = {key: PLAYBOOKS.get(value) or _named(value) for key, value in found.groupdict().items()}
+            if "units" in named and int(named["read"]) < 2:
+                named["units"] = named["units"].rstrip("s")
             return text.format(**({**named, "title": about or named["title"]} if "title" in named else named))
     return reason
+
+
+def _named(value: str) -> str:
+    """A value of a reason in French, as far as it is not the document's own."""
+    if not (fees := _FEES.fullmatch(value)):
+        return _AGENTS.get(value, value.replace(".", ",") if _DECIMAL.fullmatch(value) else value)
+    months = f" de {fees['months']} mois" if fees["months"] else ""
+    return f"{fees['share']} % des redevances{months}" if fees["share"] else f"redevances{months}"

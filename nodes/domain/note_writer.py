@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any
 
 from nodes.domain.absence import MISSING
 from nodes.domain.clause_titles import shipped_title
 from nodes.domain.clauses import RISKS, Finding
 from nodes.domain.coverage import covered
-from nodes.domain.format import count, one_line, risk_label, when
+from nodes.domain.format import NAME_LIMIT, count, one_line, risk_label
 from nodes.domain.french_reasons import french_reading
 from nodes.domain.looked_for import LookedFor
 from nodes.domain.note import Note, Section, SectionKind, Sentence, Standing, is_stated, status_of, title_in, words_of
 from nodes.domain.note_absences import Absences
 from nodes.domain.note_check import OVERUSED
-from nodes.domain.note_reasons import reasons_in, standing_in
+from nodes.domain.note_decided import decided, reviewers_of
+from nodes.domain.note_reasons import reasons_in
+from nodes.domain.note_standings import as_shown, grounded
 from nodes.domain.note_texts import texts
 from nodes.domain.playbook import Playbook
 from nodes.domain.quantities import negated
@@ -75,19 +75,22 @@ class _Writer:
         for name in {name for one in self.findings for name in (one.clause_type, one.about) if name}:
             self.titles.setdefault(name, one_line(shipped_title(name, self.language), 80))
         ranked = sorted(given.standings, key=lambda one: (-_rank(one.risk), -one.score, one.name))
-        called = self.called()
-        self.standings = [
-            replace(one, reasons=tuple(standing_in(self.language, each, called) for each in one.reasons))
-            for one in ranked
-        ]
         self.absent = self.absences()
-        self.names = names_of(one.name for one in self.standings)
+        self.names = names_of(one.name for one in ranked)
         self.group = {one.document: self.named(one.supplier or one.document) for one in given.documents}
         # Suppliers of whom no document was read: their low score would say something that nobody knows.
         self.unread = {*self.group.values()} - {
             self.group[one.document] for one in given.documents if one.state == "done"
         }
         self.behind = self.by_group(finding for finding in self.findings if finding.score > 0)
+        called = self.called()
+        self.standings = [self.standing(one, called) for one in ranked]
+
+    def standing(self, one: Standing, called: Mapping[str, str]) -> Standing:
+        grounds = grounded(one, self.behind[one.name], self.given.documents, self.given.playbook)
+        done = [row.document for row in self.given.documents if row.state == "done"]
+        mine = [document for document in done if self.group[document] == one.name]
+        return as_shown(one, grounds, self.language, called, mine)
 
     def called(self) -> dict[str, str]:
         """What the scores call a clause type → what this note calls it."""
@@ -155,13 +158,14 @@ class _Writer:
             yield Sentence(self.say("no_standings"))
         for one in self.standings:
             grounds = [finding.finding_id for finding in self.behind[one.name] if is_stated(finding)]
-            lead = one_line(one.name, 120) or self.say("unnamed")
+            lead = one_line(one.name, NAME_LIMIT) or self.say("unnamed")
             if one.name in self.unread:
                 yield Sentence(self.say("not_scored"), lead=lead)
                 continue
-            reasons = "; ".join(one_line(reason, 300).rstrip(".") for reason in one.reasons[:MOST_REASONS])
+            said = [one_line(reason, 300 + NAME_LIMIT).rstrip(".") for reason in one.reasons[:MOST_REASONS]]
             if len(one.reasons) > MOST_REASONS:
-                reasons += self.say("more_reasons", count=len(one.reasons) - MOST_REASONS)
+                said.append(self.say("more_reasons", count=len(one.reasons) - MOST_REASONS))
+            reasons = self.texts["semicolon"].join(said)
             key = "standing_reasons" if reasons else "standing"
             text = self.say(key, risk=risk_label(one.risk, self.language), score=one.score, reasons=reasons)
             waiting = self.unreviewed(one.name)
@@ -197,7 +201,7 @@ class _Writer:
             absences = list(self.absent.of(documents.get(name, [])))
             if facts or absences:
                 none = [] if facts else [Sentence(self.say("nothing_stated"))]
-                yield Section("supplier", one_line(name, 120), tuple([*none, *facts, *absences]))
+                yield Section("supplier", one_line(name, NAME_LIMIT), tuple([*none, *facts, *absences]))
 
     def fact(self, finding: Finding) -> Sentence:
         text = self.say("stated", quote=self.quote(finding), place=self.place(finding), risk=self.risk(finding))
@@ -208,7 +212,7 @@ class _Writer:
         reason = reasons_in(self.language, one_line(finding.review_reason, 300), about)
         reason = reason or self.say("waiting_default")
         if finding.about:
-            where = {"clause": about, "document": one_line(finding.document, 120)}
+            where = {"clause": about, "document": one_line(finding.document, NAME_LIMIT)}
             text = self.say("waiting_absent", risk=self.risk(finding), reason=reason, **where)
             return Sentence(text, (finding.finding_id,), lead=self.titles[MISSING])
         text = self.say(
@@ -219,7 +223,7 @@ class _Writer:
     def is_rejected(self, finding: Finding) -> Sentence:
         reviewer, at, reason = decided(finding, self.language)
         if finding.about:
-            where = {"clause": self.about_clause(finding), "document": one_line(finding.document, 120)}
+            where = {"clause": self.about_clause(finding), "document": one_line(finding.document, NAME_LIMIT)}
             why = reason or self.say("no_reason")
             text = self.say("rejected_absent", reviewer=reviewer, at=at, reason=why, **where)
             return Sentence(text, (finding.finding_id,), lead=self.titles[MISSING])
@@ -237,7 +241,10 @@ class _Writer:
         reviewer, _, _ = decided(finding, self.language)
         accepted = self.say("unlocated_accepted", reviewer=reviewer) if finding.decision else ""
         text = self.say(
-            "unlocated_one", quote=self.quote(finding), document=one_line(finding.document, 120), accepted=accepted
+            "unlocated_one",
+            quote=self.quote(finding),
+            document=one_line(finding.document, NAME_LIMIT),
+            accepted=accepted,
         )
         return Sentence(text, (finding.finding_id,), lead=self.title(finding))
 
@@ -245,7 +252,10 @@ class _Writer:
         counts: dict[str, int] = dict.fromkeys(("accepted", "passed", "waiting", "rejected", "unlocated"), 0)
         for finding in self.findings:
             counts[status_of(finding)] += 1
-        yield Sentence(self.say("about_findings", findings=self.count(len(self.findings), "finding"), **counts))
+        said = {status: self.count(number, f"count_{status}") for status, number in counts.items()}
+        yield Sentence(self.say("about_findings", findings=self.count(len(self.findings), "finding"), **said))
+        if reviewers := reviewers_of(self.findings, self.language):
+            yield Sentence(self.say("about_decided", reviewers=reviewers))
         yield Sentence(self.say("about_check"))
 
     def quote(self, finding: Finding) -> str:
@@ -286,25 +296,13 @@ def with_dropped(note: Note) -> Note:
 
 def place(finding: Finding, language: str) -> str:
     """Document and page in words: "master.pdf, page 3", "master.pdf, pages 3–4", "master.docx, section 3"."""
-    named = {"document": one_line(finding.document, 120), "unit": finding.unit}
+    named = {"document": one_line(finding.document, NAME_LIMIT), "unit": finding.unit}
     if finding.page is None:
         return texts(language)["place_none"].format(**named)
     last = finding.page_end
     if last and last > finding.page:
         return texts(language)["place_pages"].format(first=finding.page, last=last, **named)
     return texts(language)["place"].format(page=finding.page, **named)
-
-
-def decided(finding: Finding, language: str) -> tuple[str, str, str]:
-    """(reviewer, " on 2026-11-29 03:12 UTC" or "", reason) of a finding's decision, clean and on one line each."""
-    decision: Mapping[str, Any] = finding.decision or {}
-    at = decision.get("at")
-    try:
-        moment = at if isinstance(at, datetime) else datetime.fromisoformat(str(at))
-        shown = texts(language)["rejected_at"].format(at=when(moment))
-    except ValueError:
-        shown = ""
-    return one_line(str(decision.get("reviewer") or ""), 200), shown, one_line(str(decision.get("reason") or ""), 1000)
 
 
 def _rank(risk: str) -> int:

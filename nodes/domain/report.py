@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from nodes.domain.clauses import RISKS, Finding
-from nodes.domain.format import alignment_label, clean, count, number, one_line, risk_label, when
-from nodes.domain.note import Note, Section, Sentence, is_stated, status_of
+from nodes.domain.format import NAME_LIMIT, alignment_label, clean, count, number, one_line, risk_label, source_label
+from nodes.domain.note import Note, Section, Sentence, Standing, is_stated, is_weighed, status_of
+from nodes.domain.note_decided import moment, reviewers_of
 from nodes.domain.note_markdown import anchor, decision_text, mark
 from nodes.domain.note_reasons import reasons_of
 from nodes.domain.note_texts import texts
 from nodes.domain.note_writer import place
+
+_APART = re.compile(r" (?=[:;?!»])|(?<=«) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +41,8 @@ class ReportFacts:
     cost: str = ""
     """As nodes.domain.format.money shows it."""
     engine: str = ""
-    made_at: datetime | None = None
-    """Aware; another time gives another file."""
+    begun_at: datetime | None = None
+    """Of the run, aware: when the note was made would give another file each time."""
     unit: str = "page"
     """What `pages` are: page, section, or place for both."""
 
@@ -47,6 +52,15 @@ class _Mark:
     """A link from a sentence to its evidence."""
 
     text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """A reason of a supplier's risk: what leads to its evidence, the rest, and where that is, "" for nowhere."""
+
+    head: str
+    rest: str
     href: str
 
 
@@ -68,14 +82,18 @@ def render_report(note: Note, facts: ReportFacts | None = None) -> str:
         for one in sentences:
             for finding_id in one.sentence.finding_ids:
                 cited[finding_id].append(one.id)
-    page = _environment().get_template("report.html")
+    page = _environment(note.language).get_template("report.html")
     return page.render(
         note=note,
         t=table,
         facts=facts or ReportFacts(),
         coverage=next((said for _, one, said in sections if one.kind == "coverage"), ()),
         risks=next((said for _, one, said in sections if one.kind == "risk"), ()),
-        standings={one_line(one.name, 120): one for one in note.standings},
+        standings={one_line(one.name, NAME_LIMIT): one for one in note.standings},
+        reasons={one.name: _reasons(note, one) for one in note.standings},
+        targets={one.title: at for at, one, said in sections if one.kind == "supplier" and said},
+        reviewers=reviewers_of(note.findings, note.language),
+        weighed=is_weighed(note),
         sections=[(at, one, said) for at, one, said in sections if one.kind not in ("coverage", "risk") and said],
         evidence=[_evidence(note, finding, cited[finding.finding_id]) for finding in note.findings],
         decisions=[at for at, one, said in sections if one.kind == "decision" and said],
@@ -95,6 +113,15 @@ def _said(place: int, section: Section) -> tuple[_Said, ...]:
     )
 
 
+def _reasons(note: Note, standing: Standing) -> list[_Reason]:
+    known = {finding.finding_id for finding in note.findings}
+    said = []
+    for reason, ground in zip_longest(standing.reasons, standing.grounds[: len(standing.reasons)], fillvalue=""):
+        head, colon, rest = reason.partition(texts(note.language)["colon"])
+        said.append(_Reason(head, colon + rest, f"#{anchor(ground)}" if ground in known else ""))
+    return said
+
+
 def _by_risk(note: Note) -> list[tuple[str, str, int]]:
     """Risk, its label and how many findings have it; rejected ones do not count."""
     counting = [finding.risk for finding in note.findings if status_of(finding) != "rejected"]
@@ -107,9 +134,9 @@ def _evidence(note: Note, finding: Finding, cited: Iterable[str]) -> dict[str, A
         "id": anchor(finding.finding_id),
         "mark": mark(finding.finding_id),
         "title": note.clause_title(finding),
-        "supplier": one_line(finding.supplier, 120),
+        "supplier": one_line(finding.supplier, NAME_LIMIT),
         "place": place(finding, language),
-        "quote": finding.quote,
+        "quote": Markup(escape(clean(finding.quote))),
         "risk": finding.risk if finding.risk in RISKS else "low",
         "risk_label": risk_label(finding.risk, language),
         "score": finding.score,
@@ -119,25 +146,29 @@ def _evidence(note: Note, finding: Finding, cited: Iterable[str]) -> dict[str, A
         "alignment": alignment_label(finding.alignment, language),
         "reasons": reasons_of(note, finding),
         "decision": decision_text(finding, language),
-        "confidence": f"{finding.confidence:.0%}" if 0 <= finding.confidence <= 1 else "",
-        "source": one_line(finding.source, 80),
+        "confidence": _percent(finding.confidence, language) if 0 <= finding.confidence <= 1 else "",
+        "source": source_label(one_line(finding.source, 80), language),
         "cited": list(cited),
     }
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
+def _percent(share: float, language: str) -> str:
+    return f"{share:.0%}".replace("%", "\u202f%") if language == "fr" else f"{share:.0%}"
+
+
+@lru_cache(maxsize=2)
+def _environment(language: str) -> Environment:
     environment = Environment(
         loader=PackageLoader("nodes.domain", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_clean,
+        finalize=_french if language == "fr" else _clean,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["csp"] = _csp
     environment.filters["risk_label"] = risk_label
-    environment.filters["when"] = when
+    environment.filters["moment"] = moment
     environment.filters["number"] = number
     environment.filters["count"] = count
     return environment
@@ -145,6 +176,12 @@ def _environment() -> Environment:
 
 def _clean(value: object) -> object:
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _french(value: object) -> object:
+    """Clean, and with spaces that no line is broken at before the marks that French sets apart."""
+    said = _clean(value)
+    return said if isinstance(said, Markup) or not isinstance(said, str) else _APART.sub("\u00a0", said)
 
 
 def _csp(text: str) -> str:

@@ -40,6 +40,11 @@ class Decision:
     surface: str = "api"
     """Where it was made: cli, api, studio."""
 
+    def shown(self) -> dict[str, Any]:
+        """As its finding bears it, plain: verdict, reviewer, reason, at (ISO 8601), packet."""
+        plain = {"verdict": self.verdict, "reviewer": self.reviewer, "reason": self.reason}
+        return {**plain, "at": self.at.isoformat(), "packet": self.packet}
+
 
 def most_serious_first(finding: Finding) -> tuple[int, int, str, int, str]:
     """Sort key: risk, score, then document and page, so that the order never depends on the order of reading."""
