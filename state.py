@@ -10,8 +10,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-STEPS = ("ingest", "extract", "score", "needs_review", "record_review", "summarize", "publish", "hold")
-
 
 class RunInput(TypedDict, total=False):
     """What a run starts from."""
@@ -106,5 +104,5 @@ class RunContext(BaseModel):
     )
     fresh: bool | None = Field(default=None, title="Fresh", description="Reuse no answer of earlier runs.")
     language: Literal["en", "fr"] | None = Field(
-        default=None, title="Language", description="Of all documents; told from each when empty."
+        default=None, title="Language", description="Of the note, and of documents that do not show their own."
     )

@@ -128,6 +128,23 @@ async def test_without_a_review_what_needs_one_is_not_stated(reprise: Reprise) -
     assert waiting and not stated & {finding.finding_id for finding in waiting}
 
 
+async def test_the_language_that_is_given_is_that_of_the_note_and_no_french_contract_is_read_as_english(
+    reprise: Reprise, tmp_path: Path
+) -> None:
+    room = tmp_path / "room"
+    room.mkdir()
+    clause = "La responsabilité du Prestataire est limitée, pour chaque sinistre, à la somme de 1 500 000 €."
+    (room / "contrat.txt").write_text(f"Contrat de maintenance\n\nArticle 9. Responsabilité\n\n{clause}")
+    (room / "short.txt").write_text("Annex")
+    await reprise.start(room, thread="t", review="never", language="en")
+    assert [(one.clause_type, one.quote) for one in await reprise.findings("t")] == [("cap_on_liability", clause)]
+    assert "# Due diligence of supplier contracts" in await reprise.report("t")
+    run = await reprise.views.run_of(await reprise.find("t"))
+    assert run is not None
+    languages = {row.document: row.language for row in await reprise.parts.ledger.documents(run.run_id, 0, 9)}
+    assert languages == {"contrat.txt": "fr", "short.txt": "en"}
+
+
 async def test_wrong_inputs_are_named_before_a_thread_begins(reprise: Reprise, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no folder or file"):
         await reprise.start(tmp_path / "nowhere", thread="t")

@@ -16,7 +16,7 @@ APART = {"comment": "What readers have commented", "struck out": "Text that was 
 
 
 def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentText:
-    """Join the pages and shift their offsets; `language` "" lets the text tell."""
+    """Join the pages and shift their offsets; `language` is taken where the text does not tell its own."""
     pages = answer["pages"]
     parts: list[str] = []
     made: list[Page] = []
@@ -32,7 +32,7 @@ def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentT
         at += len(text) + len(PAGE_BREAK)
     text = PAGE_BREAK.join(parts)
     hidden = tuple((page["number"], why, found) for page in pages for why, found in page["hidden"])
-    told, said = language or language_of(text), tuple(warnings(answer))
+    told, said = language_of(text) or language, tuple(warnings(answer))
     return DocumentText(sha256, text, tuple(made), told, said, tuple(fixed), hidden, answer["unit"])
 
 

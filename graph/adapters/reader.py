@@ -53,10 +53,10 @@ def version_of(package: str) -> str:
 def reader_version(*, ocr: bool = True) -> str:
     """Changes whenever the same bytes could give another text: our own count, and what reads PDFs and pictures."""
     if not ocr:
-        return f"3 pdfium {version_of('pypdfium2')} ocr off"
+        return f"4 pdfium {version_of('pypdfium2')} ocr off"
     rapid = version_of("rapidocr") if version_of("onnxruntime") else ""
     more = f" tesseract {tesseract.version()} {'+'.join(tesseract.languages())}" if tesseract.languages() else ""
-    return f"3 pdfium {version_of('pypdfium2')} ocr {rapid or 'none'}{more}"
+    return f"4 pdfium {version_of('pypdfium2')} ocr {rapid or 'none'}{more}"
 
 
 READER_VERSION = reader_version()
@@ -111,7 +111,7 @@ class DocumentReader:
         """Read the file named in the payload, store its DocumentText, tell what became of each page.
 
         payload: path, document, password; for an embedded file also inside (its place in that at `path`) and keys
-        (passwords of what carries it). key: sha256 (of the bytes as frozen), language ("" lets the text tell).
+        (passwords of what carries it). key: sha256 (of the bytes as frozen), language (where a text does not tell).
         Raises Unreadable when the bytes give no text.
         """
         file = _File(
@@ -162,7 +162,7 @@ class DocumentReader:
     async def _read_pictures(self, file: _File, pages: list[dict[str, Any]], language: str) -> None:
         """Put what OCR reads in the place of the pages that need it.
 
-        Their language is that of the other pages where none is given.
+        Their language is that of the other pages; where these do not tell it, the one that is given.
         """
         wanted = [page["number"] for page in pages if page["state"] == "ocr"]
         if not wanted:
@@ -172,7 +172,7 @@ class DocumentReader:
                 if page["state"] == "ocr":
                     page.update(state="failed", reason=f"needs OCR, which is {self._why_not()}")
             return
-        language = language or language_of(" ".join(page["text"] for page in pages if page["state"] == "read"))
+        language = language_of(" ".join(page["text"] for page in pages if page["state"] == "read")) or language
         file = replace(file, options={**file.options, "language": language})
         size = self._limits.ocr_chunk
         chunks = [wanted[start : start + size] for start in range(0, len(wanted), size)]

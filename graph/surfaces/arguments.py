@@ -24,6 +24,7 @@ All = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of text.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead of text.")]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="The newest so many.")]
 Detailed = Annotated[
     bool,
     typer.Option("--detailed-exit-code", help="Exit 3 when waiting for review, 6 when completed with failures."),
@@ -89,7 +90,8 @@ Review = Annotated[
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Reuse no answer of earlier runs.")]
 Language = Annotated[
-    Literal["en", "fr"] | None, typer.Option("--lang", help="Language of all documents; else told from each.")
+    Literal["en", "fr"] | None,
+    typer.Option("--lang", help="Language of the note, and of documents that do not show their own."),
 ]
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -192,6 +194,8 @@ _SHAPE = 'it needs [{"finding_id": "…", "verdict": "accept" or "reject", "reas
 def _json_of(text: str, file: Path) -> Any:
     try:
         return json.loads(text)
+    except RecursionError:
+        raise UserError(f"The file {file} of --decisions nests too deeply: {_SHAPE}") from None
     except ValueError as whole:
         lines = [line for line in text.splitlines() if line.strip()]
         try:

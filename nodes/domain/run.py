@@ -38,7 +38,7 @@ class Settings:
     fresh: bool = False
     """Reuse no answer of earlier runs."""
     language: str = ""
-    """"en" or "fr" for all documents; "" to tell it from each."""
+    """"en" or "fr", of the note and of documents that do not show their own; "" to tell it from them."""
     model_writes_note: bool = True
     """With the openai engine a model writes the lead sentences of the note; False: the rules alone write it."""
 
