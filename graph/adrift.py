@@ -11,6 +11,7 @@ from langgraph.types import StateSnapshot
 from graph.driver import Compiled
 from nodes.domain.entering import readable
 from nodes.domain.errors import StepUnknown
+from nodes.domain.typed import as_typed
 
 _EDGE = "branch:to:"
 """Begins the name of the channel by which LangGraph goes to a step."""
@@ -34,7 +35,7 @@ class Adrift:
             what = f"no step came after {self.after}"
         return (
             f"Run {thread} has not ended and stands at no step ({what}); nothing that is done is lost: "
-            f"python run.py resume {thread} --accept-version goes on after {self.after}."
+            f"python run.py resume {as_typed(thread)} --accept-version goes on after {self.after}."
         )
 
 
@@ -49,7 +50,7 @@ def require_a_place(head: StateSnapshot, thread: str) -> None:
     if ended_nowhere(head):
         raise StepUnknown(
             f"Run {thread} ended without its note and stands at no step: nothing that is done is lost, "
-            f"see where with python run.py show {thread}."
+            f"see where with python run.py show {as_typed(thread)}."
         )
 
 

@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from langgraph.types import Command
-
 from graph.adrift import require_a_place
 from graph.again import Again
 from graph.beginning import begun, steps_for
@@ -39,6 +37,7 @@ from nodes.domain.errors import KnownThread, UserError
 from nodes.domain.options import apply
 from nodes.domain.review import Decision
 from nodes.domain.run import Run, Settings
+from nodes.domain.typed import as_typed
 from state import RunInput
 
 
@@ -106,7 +105,8 @@ class Reprise(Keeping, Forking, Searching):
         check_engine(self.parts, engine, wanted)
         if (await self.views.head(thread_id)).config["configurable"].get("checkpoint_id"):
             await self.views.refuse_busy(thread_id)
-            raise KnownThread(f"Thread {name or thread_id} has begun already: python run.py resume {name or thread_id}")
+            known = name or thread_id
+            raise KnownThread(f"Thread {known} has begun already: python run.py resume {as_typed(known)}")
         given: RunInput = {
             "source": source,
             "playbook": playbook,
@@ -164,6 +164,7 @@ class Reprise(Keeping, Forking, Searching):
         if (ended or only_retry) and not (
             await self._again.wanted(head, retry_failed) or await self._resuming.note_lost(head)
         ):
+            await self._replies.refuse_late(head, decisions)
             return await self.views.run(thread_id)
         reply = reply_of(decisions, accept_all, reviewer, reason)
         told = {"accept_version": accept_version, "retry_failed": retry_failed}
@@ -179,12 +180,14 @@ class Reprise(Keeping, Forking, Searching):
                 documents = (await self.views.run(thread_id)).documents
                 begun(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
             while (given := await self._replies.next_input(head, reply, surface)) is not WAIT:
-                reply = None if isinstance(given, Command) else reply
+                reply = None if head.next == ("needs_review",) else reply
                 with first_work(on_event):
                     head = await driver.run(given, on_event, steps)
                 require_a_place(head, thread)
                 if driver.drain_reason:
                     break
+            if reply is not None:
+                await self._replies.refuse_late(head, decisions)
         return await self.views.run(thread_id)
 
     async def decide(
@@ -255,7 +258,8 @@ class Reprise(Keeping, Forking, Searching):
         run = await self._run(await self.find(thread))
         refs = {ref.name: ref.sha256 for ref in await self.parts.ledger.artifacts(run.run_id)}
         if f"note.{kind}" not in refs:
-            raise UserError(f"The note of {run.name or run.thread_id} is not written yet: see python run.py status.")
+            name = run.name or run.thread_id
+            raise UserError(f"The note of {name} is not written yet: see python run.py status {as_typed(name)}")
         return (await self.parts.outside.services.artifacts.get(refs[f"note.{kind}"])).decode("utf-8")
 
     def diagram(self) -> Diagram:

@@ -1,4 +1,4 @@
-"""The graph: the only file that knows node names, order and time limits."""
+"""The graph: its nodes and their order; which way an edge goes that has a choice is in graph.routing."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graph.adapters.children import Children
@@ -39,6 +40,7 @@ from graph.runtime.pricing import Prices
 from graph.runtime.progress import MemoryPulse, PostgresPulse
 from graph.settings import Settings
 from nodes.domain.engine_files import local_sha256
+from nodes.domain.errors import StoreUnwritable
 from nodes.ports import Artifacts, Calls, Ledger, Pulse, Releases, Services, Sources, Tool, Webhook
 
 if TYPE_CHECKING:
@@ -72,8 +74,17 @@ async def database_url(settings: Settings) -> str:
     """The address of the database: the operator's, else that of the embedded server, which is started."""
     if settings.database_url:
         return settings.database_url
-    settings.home.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(_make_home, settings.home)
     return await start_server(settings.home)
+
+
+def _make_home(home: Path) -> None:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnwritable(
+            f"The folder {home} cannot be made ({error.strerror}): set REPRISE_HOME to a folder that can be written to."
+        ) from error
 
 
 async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER) -> Parts:
@@ -175,7 +186,7 @@ async def _tools(
     reader = DocumentReader(children, artifacts, ReaderLimits(seconds=settings.parsing_seconds), ocr=settings.ocr)
     local: tuple[Tool, ...] = (reader, ClauseRules(artifacts, children))
     tools: dict[str, Tool] = {tool.name: BoundedTool(tool) for tool in local}
-    if _has_key(settings):
+    if _has_key(settings) and not settings.endpoint_problem:
         model = await asyncio.to_thread(_model, settings)
         stack.push_async_callback(model.aclose)
         rates = Rates(settings.endpoint_concurrency, settings.requests_per_minute, settings.tokens_per_minute)

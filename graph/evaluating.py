@@ -78,9 +78,10 @@ class Measured:
 def gold_of(path: Path) -> list[Gold]:
     """The lines of a golden set. Raises GoldError."""
     try:
-        return read_gold(path.read_text("utf-8").splitlines(), path.name)
+        return read_gold(path.read_text("utf-8-sig").splitlines(), path.name)
     except (OSError, UnicodeDecodeError) as error:
-        raise GoldError(f"The golden set {path} cannot be read ({error}): name a file of JSON lines.") from None
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise GoldError(f"The golden set {path} cannot be read ({why}): name a file of JSON lines.") from None
 
 
 def source_of(gold: Path) -> Path:
@@ -120,7 +121,8 @@ async def checked(
     sides: Sequence[Side],
     sets: Sequence[GoldenSet],
     types: Sequence[str] = (),
-    budget_usd: Decimal | None = None,
+    budget_usd: Decimal | str | None = None,
+    concurrency: int | None = None,
 ) -> list[str]:
     """Refuse what cannot be measured before any document is read; sentences on what can, and not as meant.
 
@@ -130,7 +132,8 @@ async def checked(
     for side in sides:
         if set(side.models) - {STEP}:
             raise OptionError(f"eval measures what is extracted and writes no note: name a model for {STEP} alone.")
-        settings = apply(Settings(), {"models": dict(side.models) or None, "budget_usd": budget_usd})
+        limits = {"budget_usd": budget_usd, "concurrency": concurrency}
+        settings = apply(Settings(), {"models": dict(side.models) or None, **limits})
         check_engine(reprise.parts, side.engine, settings)
     for each in sets:
         await outside.sources.check(str(each.source))
@@ -173,7 +176,7 @@ async def measure(
     sets: Sequence[GoldenSet],
     *,
     types: Sequence[str] = (),
-    budget_usd: Decimal | None = None,
+    budget_usd: Decimal | str | None = None,
     concurrency: int | None = None,
     passwords: Mapping[str, str] | None = None,
     on_event: OnEvent | None = None,

@@ -23,6 +23,7 @@ from nodes.domain.looked_for import LookedFor, own_rules_differ
 from nodes.domain.options import apply
 from nodes.domain.playbook import Playbook
 from nodes.domain.run import Run
+from nodes.domain.typed import as_typed
 from nodes.forked import require_kind
 from state import RunInput
 
@@ -112,12 +113,14 @@ class Forking:
         await require_kind(parent, await services.playbooks.load(playbook), services)
         if (await self.views.head(thread_id)).config["configurable"].get("checkpoint_id"):
             await self.views.refuse_busy(thread_id)
-            raise KnownThread(f"Thread {name or thread_id} has begun already: python run.py resume {name or thread_id}")
+            known = name or thread_id
+            raise KnownThread(f"Thread {known} has begun already: python run.py resume {as_typed(known)}")
         left = unsettled(await self.parts.ledger.documents(parent.run_id, 0, parent.documents_total))
         if left:
             who = parent.name or parent.thread_id
             raise NotForkable(
-                f"{count(left, 'document')} of {who} are still to be read: python run.py resume {who}, then fork it."
+                f"{count(left, 'document')} of {who} are still to be read: python run.py resume {as_typed(who)}, "
+                "then fork it."
             )
 
     async def _playbook(self, sha256: str) -> Playbook:

@@ -70,6 +70,8 @@ def check_engine(parts: Parts, engine: str, settings: Settings, *, key: bool = T
             "The engine openai needs a key: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint), "
             "or use --engine local."
         )
+    if key and parts.settings.endpoint_problem:
+        raise EndpointRefused(f"{parts.settings.endpoint_problem}; set it right, or use --engine local.")
     models = {**parts.outside.services.models, **settings.models}
     for model in [model for step in models for model in chain(models, step)]:
         if settings.budget_usd is not None and not parts.prices.knows(model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,9 +11,11 @@ from langgraph.types import Command, StateSnapshot
 
 from graph.composition import Parts
 from nodes.domain.errors import ReplyError
+from nodes.domain.format import count
 from nodes.domain.reply import read_reply
 from nodes.domain.review import decided, undecided
 from nodes.domain.run import Run
+from nodes.domain.typed import as_typed
 
 WAIT: Final = object()
 """Nothing is to be handed to the graph: a person is waited for, or the thread is at its end."""
@@ -63,6 +65,22 @@ class Replies:
             raise ReplyError(f"{read.error} The run still waits.")
         stamped = read.decisions(sha256, self._parts.outside.services.clock.now())
         return await self._parts.ledger.decide(run_id, [replace(one, surface=surface) for one in stamped])
+
+    async def refuse_late(self, head: StateSnapshot, decisions: Sequence[Mapping[str, Any]] | None) -> None:
+        """Raise ReplyError for decisions on a run at its end, unless they are those that it was decided by: a person's
+        word is not dropped in silence."""
+        if not decisions or head.next or not head.values.get("run_id"):
+            return
+        run = await self._run(head)
+        made = {(one.finding_id, one.verdict) for one in await self._parts.ledger.decisions(run.run_id)}
+        asked = [(f"{one.get('finding_id')}", f"{one.get('verdict')}") for one in decisions if isinstance(one, Mapping)]
+        late = len(decisions) - sum(one in made for one in asked)
+        if late:
+            name = run.name or run.thread_id
+            raise ReplyError(
+                f"Run {name} is at its end and waits for no review: {count(late, 'decision')} came too late. See what "
+                f"was decided: python run.py decisions {as_typed(name)}"
+            )
 
     async def _cancelled(self, head: StateSnapshot) -> bool:
         return bool(head.values.get("run_id")) and (await self._run(head)).cancelled_at is not None

@@ -1,10 +1,11 @@
-"""What an operator sets once, from the environment; read by the composition roots only: app, plain, studio."""
+"""What an operator sets once, from the environment; read where real parts are put together, and by `doctor`."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -17,7 +18,15 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 class Settings(BaseSettings):
     """Every variable begins with REPRISE_, but for the two that OpenAI clients share."""
 
-    model_config = SettingsConfigDict(env_prefix="REPRISE_", extra="ignore", populate_by_name=True, frozen=True)
+    # A variable that is set to nothing is as one that is not set: so a unit file or a shell takes one back.
+    model_config = SettingsConfigDict(
+        env_prefix="REPRISE_",
+        extra="ignore",
+        populate_by_name=True,
+        frozen=True,
+        env_ignore_empty=True,
+        str_strip_whitespace=True,
+    )
 
     home: Path = Field(
         default=CHECKOUT / ".reprise",
@@ -49,16 +58,21 @@ class Settings(BaseSettings):
         default=SecretStr(""), description="Where the news of each finished run is sent; empty: nowhere."
     )
     webhook_seconds: float = Field(default=10.0, gt=0, description="Longest wait for its answer.")
-    lease_seconds: float = Field(default=30.0, ge=3, description="Silence after which a driver may be overtaken.")
+    lease_seconds: float = Field(
+        default=30.0, ge=3, le=86_400, description="Silence after which a driver may be overtaken."
+    )
     database_wait_seconds: float = Field(
         default=60.0, ge=0, description="Time that a run waits for a database that went away; 0: it stops at once."
     )
     retention_days: int = Field(
-        default=30, ge=0, description="After so long a finished run keeps its latest checkpoint alone; 0: it keeps all."
+        default=30,
+        ge=0,
+        le=36_500,
+        description="After so long a finished run keeps its latest checkpoint alone; 0: it keeps all.",
     )
     grace_seconds: float = Field(default=20.0, ge=0, description="Time that calls in flight get at a drain.")
     children: int = Field(default=0, ge=0, description="Child processes that read documents; 0: one a core.")
-    child_memory_mb: int = Field(default=2048, ge=256, description="Memory that one of them may use.")
+    child_memory_mb: int = Field(default=2048, ge=256, le=1 << 20, description="Memory that one of them may use.")
 
     die_at: str = Field(default="", description="For drills: the boundary at which this process kills itself.")
     trace: Path | None = Field(default=None, description="For drills: file that tells each boundary passed.")
@@ -70,6 +84,25 @@ class Settings(BaseSettings):
         if url and not re.match(r"https?://[^/?#]+", url):
             raise ValueError("it must begin with http:// or https:// and name a host")
         return value
+
+    @field_validator("home")
+    @classmethod
+    def _of_a_person(cls, value: Path) -> Path:
+        """A ~ that no shell has read, as in a unit file, is the home of this user all the same."""
+        return value.expanduser()
+
+    @property
+    def endpoint_problem(self) -> str:
+        """Why OPENAI_BASE_URL names no endpoint; "" when it does. The variable is shared with other programs, so that
+        only who asks a model has to care."""
+        try:
+            address = urlsplit(self.openai_base_url)
+            fine = address.scheme in ("http", "https") and address.hostname and (address.port or True)
+        except ValueError:
+            fine = False
+        if not self.openai_base_url or fine:
+            return ""
+        return "OPENAI_BASE_URL is no address of an endpoint: it must begin with http:// or https:// and name a host"
 
     @property
     def own_server(self) -> bool:
@@ -85,4 +118,5 @@ def operator_settings(**changes: Any) -> Settings:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "setting"
         variable = name if name.isupper() else f"REPRISE_{name.upper()}"
-        raise OperatorError(f"{variable} has a value that it cannot have: {first['msg']}.") from None
+        why = str(first["msg"]).removeprefix("Value error, ")
+        raise OperatorError(f"{variable} has a value that it cannot have: {why}.") from None

@@ -16,7 +16,7 @@ from graph.adrift import Adrift, adrift
 from graph.display import Diagram, run_frame, run_html
 from graph.driver import Compiled
 from graph.runtime.database import Database
-from graph.runtime.lease import alive, busy, host_key
+from graph.runtime.lease import busy, holds
 from graph.runtime.outbox import undelivered
 from graph.runtime.postgres_ledger import PostgresLedger, run_from_row
 from graph.runtime.status import Facts, Status, derive, next_action
@@ -223,13 +223,6 @@ class Views:
         }
 
 
-def holds(holder: Mapping[str, Any]) -> bool:
-    """Does the process of a `holder` row drive its thread now? A dead one of this machine does not, lease or no."""
-    if not holder["live"] or holder["host_key"] != host_key():
-        return bool(holder["live"])
-    return alive(holder["pid"], holder["pid_started"])
-
-
 def _with_decisions(listed: Sequence[Mapping[str, Any]], decisions: Sequence[Decision]) -> list[Finding]:
     several = {one["finding_id"]: people for one in listed if (people := one.get("reviewers_needed", 1)) > 1}
     decided = latest(decisions, several)
@@ -238,8 +231,7 @@ def _with_decisions(listed: Sequence[Mapping[str, Any]], decisions: Sequence[Dec
         finding = Finding.from_json(data)
         one = decided.get(finding.finding_id)
         if one is not None:
-            shown = {name: getattr(one, name) for name in ("verdict", "reviewer", "reason", "packet")}
-            finding = finding.with_(decision={**shown, "at": _time(one.at)})
+            finding = finding.with_(decision=one.shown())
         findings.append(finding)
     return findings
 

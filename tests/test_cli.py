@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from cli_room import refused, room, run_here
-from world import CHILDREN, ROOT, begin, run
+from world import CHILDREN, PATIENCE, ROOT, begin, run
 
 from graph.adapters import embedded_postgres
 
@@ -236,7 +236,7 @@ def test_a_reader_that_goes_away_is_no_error(env: dict[str, str], waiting: dict[
     process.stdout.close()
     assert process.stderr.read() == ""
     process.stderr.close()
-    process.wait(timeout=20)
+    process.wait(timeout=PATIENCE)
 
 
 def test_every_command_has_help_and_help_loads_nothing_heavy(env: dict[str, str]) -> None:

@@ -13,12 +13,14 @@ import subprocess
 import termios
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_room import room, run_here
 from rich.console import Console
-from world import command, environment
+from world import PATIENCE, command, environment
 
+from graph.surfaces import terminal_columns, terminal_lists
 from graph.surfaces.terminal import show_findings
 from nodes.domain.clauses import Finding
 
@@ -32,7 +34,7 @@ def on_a_terminal(arguments: list[str], env: dict[str, str]) -> tuple[subprocess
     return process, keyboard
 
 
-def read_until(keyboard: int, wanted: str, seconds: float = 30) -> str:
+def read_until(keyboard: int, wanted: str, seconds: float = PATIENCE) -> str:
     """What comes on the screen up to the wanted words, and not a byte more: the rest is for the next who reads."""
     text, end = b"", time.monotonic() + seconds
     while not text.endswith(wanted.encode()):
@@ -69,7 +71,7 @@ def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_o
         read_until(keyboard, "Go on with the run now")
         os.write(keyboard, b"\n")
         read_until(keyboard, "Next: python run.py report")
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=PATIENCE) == 0
     finally:
         process.kill()
         process.wait()
@@ -103,3 +105,30 @@ def test_hostile_text_of_a_document_reaches_no_terminal_and_no_line_is_too_long(
     assert "\x1b" not in text and "\u202e" not in text and "\x07" not in text
     assert "[red]" in text and "[link=x]" in text
     assert max(len(line) for line in text.splitlines()) <= width
+
+
+RUNS: dict[str, Any] = {
+    "name": "acme-room",
+    "thread_id": "0" * 36,
+    "status": "completed_with_failures",
+    "documents": {"total": 120, "done": 119, "failed": 1},
+    "findings": {"to_review": 0},
+    "cost": {"usd": 1.84, "basis": "reported", "calls_unpriced": 0},
+    "started_at": "2026-01-02T03:04:05+00:00",
+}
+
+
+@pytest.mark.parametrize(("width", "left_out"), [(60, "cost started to review"), (80, "started"), (200, "")])
+def test_a_narrow_terminal_shows_fewer_columns_and_never_drops_the_name_of_a_run(
+    width: int, left_out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
+    for module in (terminal_lists, terminal_columns):
+        monkeypatch.setattr(module, "console", lambda: out)
+    terminal_lists.show_runs([RUNS])
+    head, line = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(len(head), len(line)) <= width
+    assert line.startswith("acme-room") and "completed_with_failures" in line and "119 of 120, 1 failed" in line
+    assert [name for name in ("cost", "started", "to review") if name not in head] == [
+        name for name in ("cost", "started", "to review") if name in left_out
+    ]

@@ -268,3 +268,19 @@ def test_golden_sets_of_two_folders_are_each_compared_with_their_own(
     assert (side["documents"], side["unread"], side["gold_not_in_text"]) == (3, [], 0)
     assert side["types"]["governing_law"]["documents_with"] == 3 and side["types"]["governing_law"]["doc_f1"] == 1.0
     assert side["traps"] == {"set": 1, "fallen": []} and ended.returncode == 0, ended.stderr
+
+
+def test_a_side_that_its_budget_held_is_measured_on_what_it_read_and_exits_4(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"document": "contract_000", "clause_type": "governing_law", "text": "laws of France"}))
+    arguments = ["eval", gold, "--source", risky(tmp_path / "room", 2), "--budget-usd", "0", "--json"]
+    with ScriptedEndpoint() as endpoint:
+        env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="key")
+        ended = run_here([*arguments, "--engine", "openai"], env, capsys)
+        assert endpoint.counts()["received"] == 0
+    assert ended.returncode == 4
+    assert json.loads(ended.stdout)["sides"][0]["took"]["status"] == "paused"
+    (said,) = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
+    assert "came to its limit with 0 of 2 documents read" in said and "--budget-usd" in said

@@ -15,7 +15,7 @@ from graph import Reprise
 from nodes.domain.errors import ReplyError
 from nodes.domain.gate import gate_payload
 from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.reply import read_reply
+from nodes.domain.reply import Reply, read_reply
 from nodes.domain.review import Decision, latest, packet, sha256_of, undecided
 from nodes.domain.risk import score
 
@@ -75,6 +75,19 @@ def test_a_form_that_names_no_reviewer_is_nobody_of_two() -> None:
     asked = waiting(FOUR_EYES)
     reply = read_reply({"decisions": [{"type": "reject", "message": "no"}]}, asked, sha256_of(asked))
     assert "must be decided by two people: the reply must say who decides" in reply.error
+
+
+def test_who_spoke_first_may_take_back_their_own_word_but_not_say_it_twice() -> None:
+    asked = waiting(FOUR_EYES)
+    (both,) = asked["several"]
+    asked["said"] = {both: {"A. Martin": "accept"}}
+
+    def reply(verdict: str) -> Reply:
+        one = {"finding_id": both, "verdict": verdict, "reason": "seen again"}
+        return read_reply({"reviewer": "a. martin", "decisions": [one]}, asked, sha256_of(asked))
+
+    assert "was accepted by a. martin before: another person must decide" in reply("accept").error
+    assert [choice.verdict for choice in reply("reject").choices] == ["reject"]
 
 
 def test_what_only_some_may_decide_is_refused_from_others_and_left_out_of_accept_all() -> None:

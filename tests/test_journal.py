@@ -11,18 +11,20 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from world import HELD, PATIENCE
 
 from graph.adapters.clocks import HandClock
 from graph.runtime.budget import Budget
 from graph.runtime.database import Database, pooled
-from graph.runtime.journal import Claimed, Journal, JournalledCalls, Stored
+from graph.runtime.journal import Claimed, Journal, JournalledCalls, Stored, call_key
 from graph.runtime.lease import OWNER
 from graph.runtime.memory_journal import MemoryJournal
+from graph.runtime.pools import ReadAhead
 from graph.runtime.postgres_journal import PostgresJournal
 from graph.runtime.pricing import Prices
-from nodes.domain.errors import AnswerInvalid, EndpointRefused, LimitReached, MissingPart, Transient
+from nodes.domain.errors import AnswerInvalid, EndpointRefused, LeaseLost, LimitReached, MissingPart, Transient
 from nodes.domain.run import Run, Settings
-from nodes.ports import Question, ToolAnswer, Usage
+from nodes.ports import Patience, Question, ToolAnswer, Usage
 
 DOLLAR = {"paid-1": {"input": 1_000_000, "output": 0}}
 """One dollar a prompt token."""
@@ -137,7 +139,7 @@ async def test_attempts_are_bounded_and_then_the_question_is_free_again(calls: J
     with pytest.raises(Transient):
         await calls.ask(a_run(), question(1))
     assert len(tool.asked) == 3
-    assert (await asyncio.wait_for(calls.ask(a_run(), question(1)), 5)).value == {"ok": 1}
+    assert (await asyncio.wait_for(calls.ask(a_run(), question(1)), PATIENCE)).value == {"ok": 1}
 
 
 async def test_an_invalid_answer_goes_back_once_with_what_was_wrong(calls: JournalledCalls, tool: Tool) -> None:
@@ -173,14 +175,83 @@ async def test_an_endpoint_where_nobody_listens_stops_the_run_and_fails_no_docum
 
 
 async def test_a_caller_that_is_cancelled_leaves_the_question_to_others(calls: JournalledCalls, tool: Tool) -> None:
-    tool.delay = 30
+    tool.delay = HELD
     asking = asyncio.create_task(calls.ask(a_run(), question(1)))
-    await asyncio.sleep(0.1)
+    while not tool.asked:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
     tool.delay = 0
-    assert (await asyncio.wait_for(calls.ask(a_run(), question(1)), 5)).value == {"ok": 1}
+    assert (await asyncio.wait_for(calls.ask(a_run(), question(1)), PATIENCE)).value == {"ok": 1}
+
+
+async def test_who_waits_for_the_answer_of_another_leaves_when_its_own_time_is_over(
+    journal: Journal, calls: JournalledCalls, tool: Tool
+) -> None:
+    run = a_run()
+    asked = replace(question(1), patience=Patience(until=asyncio.get_running_loop().time()))
+    owned = await journal.claim(run, asked, call_key(run, asked), Decimal(2), uuid.uuid4())
+    assert isinstance(owned, Claimed)  # by somebody who never answers
+    with pytest.raises(Transient) as left:
+        await asyncio.wait_for(calls.ask(run, asked), PATIENCE)
+    assert (left.value.word, tool.asked) == ("document_timeout", [])
+
+
+async def test_an_answer_that_an_overtaken_process_could_not_write_is_left_to_who_drives_next(
+    journal: Journal, calls: JournalledCalls, tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: Any) -> None:
+        raise LeaseLost("another process drives")
+
+    run = a_run()
+    monkeypatch.setattr(journal, "complete", refused)
+    with pytest.raises(LeaseLost):
+        await calls.ask(run, question(1))
+    assert len(tool.asked) == 1
+    # Its claim stands: nobody asks anew as if nothing had been asked and charged.
+    assert await journal.claim(run, question(1), call_key(run, question(1)), Decimal(2), uuid.uuid4()) is None
+
+
+async def test_an_answer_that_came_is_written_down_though_its_asker_is_told_to_leave_meanwhile(
+    journal: Journal, calls: JournalledCalls, tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing, go, complete = asyncio.Event(), asyncio.Event(), journal.complete
+
+    async def held(*args: Any) -> None:
+        writing.set()
+        await go.wait()
+        await complete(*args)
+
+    run = a_run()
+    monkeypatch.setattr(journal, "complete", held)
+    asking = asyncio.create_task(calls.ask(run, question(1)))
+    await asyncio.wait_for(writing.wait(), PATIENCE)
+    asking.cancel()
+    await asyncio.sleep(0)
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    key = call_key(run, question(1))
+    assert isinstance(await journal.claim(run, question(1), key, Decimal(2), uuid.uuid4()), Stored)
+    assert len(tool.asked) == 1
+
+
+async def test_at_a_drain_a_call_that_failed_in_passing_has_no_second_attempt(
+    calls: JournalledCalls, tool: Tool
+) -> None:
+    tool.script = [Transient("busy", word="server_error")]
+    run, pool = a_run(), ReadAhead(grace=PATIENCE)
+
+    async def work(ordinal: int) -> None:
+        await calls.ask(run, question(ordinal))
+
+    async def none() -> list[int]:
+        return []
+
+    await pool.settle(run, [1], none, work, lambda _: None, lambda: bool(tool.asked))
+    await pool.aclose()
+    assert len(tool.asked) == 1
 
 
 async def test_a_budget_is_not_passed_by_calls_in_flight_together(
@@ -217,9 +288,12 @@ async def test_a_raised_budget_goes_on_from_what_was_spent(calls: JournalledCall
     assert len(tool.asked) == 2
 
 
-async def test_a_tool_that_is_not_set_up_is_named(calls: JournalledCalls) -> None:
+async def test_a_tool_that_is_not_set_up_is_named_and_for_a_model_the_variable_to_set(calls: JournalledCalls) -> None:
     with pytest.raises(MissingPart, match="ocr2"):
         await calls.ask(a_run(), replace(question(1), tool="ocr2"))
+    without = JournalledCalls(calls.journal, {}, Prices(), Budget(HandClock(datetime.now(UTC))))
+    with pytest.raises(MissingPart, match="set OPENAI_API_KEY"):
+        await without.ask(a_run(), question(1))
 
 
 async def test_a_cancel_that_comes_after_an_outcome_was_written_does_not_undo_it(journal: Journal) -> None:

@@ -20,6 +20,8 @@ def test_each_resume_is_a_row_with_what_it_kept_and_lost_and_all_of_them_add_up(
     for name in ("one", "two"):
         matter = ("--matter", name, "--batch-size", "3", "--concurrency", "1")
         cut_off(room, env, "sql.finish_document:after:4", *matter, thread=name)
+    # Their leases have not run out yet: that they drive nothing any more is told all the same, as by `status`.
+    assert [row["success"] for row in objects(run_here(["resumes", "--json"], env, capsys))] == ["killed", "killed"]
     ended = run_here(["resume", "one"], env, capsys)
     assert ended.returncode == 0, ended.stderr
     line = next(line for line in ended.stderr.splitlines() if line.startswith("one: resumed at extract"))

@@ -65,6 +65,10 @@ async def test_after_thirty_days_a_finished_run_keeps_one_checkpoint_and_says_al
     dry = await reprise.prune(dry_run=True)
     assert (dry.threads, dry.checkpoints) == (1, before[0] - 1)
     assert kept(database, run.thread_id) == before
+    moved = "UPDATE reprise.decisions SET at = at + %s * interval '1 day' WHERE thread_id = %s RETURNING 1"
+    rows(database, moved, 31, run.thread_id)  # what a person decided is word of the run too
+    assert (await reprise.prune(dry_run=True)).threads == 0
+    rows(database, moved, -31, run.thread_id)
 
     pruned = await reprise.prune()
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from nodes.domain.errors import DatabaseUnreachable, OperatorError
+from nodes.domain.errors import DatabaseUnreachable, OperatorError, StoreUnwritable
 
 SOCKET_LIMIT = 100
 """Longest path, in bytes, that leaves room for the name of a Unix socket in its address."""
@@ -105,12 +105,18 @@ def data_folder(home: Path) -> Path:
 def _folder(home: Path) -> Path:
     """The data folder, private, in a place whose parents need no change."""
     folder = data_folder(home)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    if os.geteuid() == 0:
-        _refuse_closed_parents(folder)
-        _refuse_closed_parents(Path(_wheel().__file__).resolve())
-    folder.mkdir(mode=0o700, exist_ok=True)
-    folder.chmod(0o700)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            _refuse_closed_parents(folder)
+            _refuse_closed_parents(Path(_wheel().__file__).resolve())
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise StoreUnwritable(
+            f"The embedded database cannot be kept in {folder} ({error.strerror}): set REPRISE_HOME to a folder that "
+            "can be written to, or set REPRISE_DATABASE_URL to a server of yours."
+        ) from error
     return folder
 
 

@@ -18,8 +18,9 @@ from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from graph.runtime.boundaries import boundary
+from graph.runtime.database_address import unreachable
 from graph.runtime.outage import Outage, Repeats, first_line
-from nodes.domain.errors import DatabaseUnreachable, LeaseLost, SchemaOutdated
+from nodes.domain.errors import DatabaseUnreachable, LeaseLost, OperatorError, SchemaOutdated
 
 # What the library says of a lost connection is said by us, once and in our words; a program with logs of its own still
 # gets it.
@@ -78,6 +79,8 @@ def open_pool(
     `url` is a libpq address; `size` the largest number of connections; `outage` is that of the server, when there are
     several pools.
     """
+    # Options of the address itself, such as a time-out, hold beside ours.
+    given = psycopg.conninfo.conninfo_to_dict(url).get("options") or ""
     pool = Pool(
         url,
         min_size=1,
@@ -90,7 +93,7 @@ def open_pool(
             "autocommit": True,
             "row_factory": dict_row,
             "prepare_threshold": prepare_threshold,
-            "options": f"-c reprise.owner={owner}",
+            "options": f"{given} -c TimeZone=UTC -c reprise.owner={owner}".lstrip(),
             "connect_timeout": 10,
             "application_name": "reprise",
             # A server whose machine or network is gone says nothing; without these it would be waited for for hours.
@@ -187,6 +190,16 @@ def translated(error: psycopg.Error) -> Exception:
         )
     if isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.InvalidSchemaName):
         return SchemaOutdated("The database has no tables of Reprise yet: run python run.py migrate.")
+    if isinstance(error, psycopg.errors.InsufficientPrivilege | psycopg.errors.ReadOnlySqlTransaction):
+        return OperatorError(
+            f"The database refuses to be written to ({first_line(error)}): name in REPRISE_DATABASE_URL a user who "
+            "owns the tables of Reprise, or may create them, on a server that is no read-only copy."
+        )
+    if isinstance(error, psycopg.errors.DiskFull):
+        return OperatorError(
+            f"The disk of the database is full ({first_line(error)}); what was committed is safe. Make room there, "
+            "then go on."
+        )
     if isinstance(error, PoolTimeout | psycopg.OperationalError):
         return DatabaseUnreachable(
             f"The database does not answer ({first_line(error)}); what was committed is safe. "
@@ -206,21 +219,8 @@ async def pooled(
         probe = await psycopg.AsyncConnection.connect(url, connect_timeout=5, application_name="reprise")
         await probe.close()
     except (psycopg.Error, ValueError) as error:
-        raise DatabaseUnreachable(
-            f"The database at {_place(url)} cannot be reached ({first_line(error)}): "
-            "check REPRISE_DATABASE_URL, or unset it to use the embedded server."
-        ) from error
+        raise unreachable(url, error) from error
     pool = open_pool(url, owner, size=size, prepare_threshold=prepare_threshold, outage=outage)
     await pool.open(wait=True, timeout=15)
     await asyncio.sleep(0)
     return pool
-
-
-def _place(url: str) -> str:
-    """Host and database of an address, without its password."""
-    try:
-        parts = psycopg.conninfo.conninfo_to_dict(url)
-    except psycopg.Error:
-        return "REPRISE_DATABASE_URL"
-    host, port = parts.get("host", "localhost"), parts.get("port", "5432")
-    return f"{host}:{port}/{parts.get('dbname', '')}"

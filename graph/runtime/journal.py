@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 from uuid import UUID, uuid4
 
 from graph.runtime.budget import Budget, Reservation
+from graph.runtime.paced import LONGEST_SILENCE
 from graph.runtime.pools import draining
 from graph.runtime.pricing import Prices
 from nodes.domain.errors import (
@@ -105,7 +106,11 @@ class JournalledCalls:
         """See `nodes.ports.Calls`."""
         tool = self._tools.get(question.tool)
         if tool is None:
-            raise MissingPart(f"No tool named {question.tool} is set up: check the engine with python run.py doctor.")
+            lacking = "a key and address of its endpoint: set OPENAI_API_KEY, and OPENAI_BASE_URL for one of your own"
+            why = f", which takes {lacking}" if question.tool == "model" else ""
+            raise MissingPart(
+                f"No tool named {question.tool} is set up{why}. Check it with python run.py doctor, then resume."
+            )
         key = call_key(run, question)
         question = replace(question, call_key=key)
         worst = self._worst(tool, question)
@@ -298,13 +303,20 @@ def _give_up(error: RepriseError, number: int, attempts: int, invalid: int, pati
         return error.cut or invalid >= INVALID_ATTEMPTS
     word = error.word if isinstance(error, Transient) else ""
     late = word in ("document_timeout", "run_deadline") or (word == "request_timeout" and not patience.insists)
-    return late or number >= attempts
+    return late or number >= attempts or _silenced(error)
+
+
+def _silenced(error: RepriseError) -> bool:
+    """Does the endpoint ask for a silence that no document can wait for, as when a day's quota is used up?"""
+    return isinstance(error, Transient) and (error.retry_after or 0) > LONGEST_SILENCE
 
 
 def _stops_the_run(error: RepriseError) -> RepriseError | None:
     """What concerns every document: none is to be marked as failed for it."""
     if isinstance(error, Transient) and error.word == "connection" and not error.unknown:
         return EndpointRefused(str(error))  # nobody listens there
+    if _silenced(error):
+        return EndpointRefused(f"{str(error).rstrip('.')}: resume then, or now with another --model.")
     if isinstance(error, Transient) and error.word == "run_deadline":
         return LimitReached("deadline", "The deadline of this run is reached.")
     return None

@@ -7,7 +7,7 @@ import contextlib
 import os
 import socket
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -47,6 +47,13 @@ def alive(pid: int, started: float) -> bool:
         return abs(process.create_time() - started) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def holds(holder: Mapping[str, Any]) -> bool:
+    """Does the process of a `holder` row drive its thread now? A dead one of this machine does not, lease or no."""
+    if not holder["live"] or holder["host_key"] != host_key():
+        return bool(holder["live"])
+    return alive(holder["pid"], holder["pid_started"])
 
 
 def _this_process() -> tuple[int, float, str]:

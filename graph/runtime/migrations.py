@@ -9,7 +9,8 @@ import psycopg
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import dict_row
 
-from nodes.domain.errors import DatabaseUnreachable, SchemaOutdated
+from graph.runtime.database_address import unreachable
+from nodes.domain.errors import SchemaOutdated
 
 LOCK = 0x7265707269736500
 """Advisory lock of every migration; the bytes spell the project's name."""
@@ -35,8 +36,8 @@ async def migrate(url: str) -> list[str]:
         connection = await psycopg.AsyncConnection.connect(
             url, autocommit=True, row_factory=dict_row, prepare_threshold=None, connect_timeout=10
         )
-    except psycopg.Error as error:
-        raise DatabaseUnreachable(f"The database cannot be reached ({str(error).splitlines()[0]}).") from error
+    except (psycopg.Error, ValueError) as error:
+        raise unreachable(url, error) from error
     async with connection:
         while not await _flag(connection, "SELECT pg_try_advisory_lock(%s) AS yes", LOCK):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
@@ -66,14 +67,18 @@ async def _apply(connection: psycopg.AsyncConnection[dict[str, object]]) -> list
 
 
 async def require_current(url: str) -> None:
-    """Raise SchemaOutdated, with the command to run, unless the tables are those of this program."""
+    """Raise SchemaOutdated, with the command to run, unless the tables are those of this program.
+
+    Raises DatabaseUnreachable.
+    """
     try:
-        async with await psycopg.AsyncConnection.connect(
+        connection = await psycopg.AsyncConnection.connect(
             url, autocommit=True, row_factory=dict_row, prepare_threshold=None, connect_timeout=10
-        ) as connection:
-            missing = await missing_steps(connection)
-    except psycopg.OperationalError as error:
-        raise DatabaseUnreachable(f"The database cannot be reached ({str(error).splitlines()[0]}).") from error
+        )
+    except (psycopg.Error, ValueError) as error:
+        raise unreachable(url, error) from error
+    async with connection:
+        missing = await missing_steps(connection)
     if missing:
         raise SchemaOutdated(
             f"The database lacks {', '.join(missing)}: stop the runs that use it, then run python run.py migrate."

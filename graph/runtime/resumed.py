@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from graph.runtime.database import Database
+from graph.runtime.lease import holds
 
 
 async def resumed(
@@ -19,7 +21,14 @@ async def resumed(
     kept_usd, success (see `success_of`).
     """
     rows = await database.rows("resumed", thread_id=thread_id, resume_id=resume_id)
-    return [{**row, "success": success_of(row)} for row in rows]
+    return await asyncio.to_thread(lambda: [_told(row) for row in rows])
+
+
+def _told(row: Mapping[str, Any]) -> dict[str, Any]:
+    # A process that was killed a moment ago has its lease still, and drives nothing all the same.
+    told = {**row, "live": holds(row)}
+    del told["host_key"], told["pid_started"]
+    return {**told, "success": success_of(told)}
 
 
 def success_of(row: Mapping[str, Any]) -> str:

@@ -13,6 +13,8 @@ from graph.runtime.lease import Lease
 from nodes.domain.errors import ThreadBusy
 
 DAY = 86_400.0
+LONGEST = 36_525 * DAY
+"""A hundred years: Postgres cannot look back for as long as a person may type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ async def prune(
     A thread that is driven just then is left for the next time. `dry_run` counts checkpoints and removes nothing.
     """
     total = Pruned(dry_run=dry_run)
-    for row in await database.rows("ripe", seconds=seconds):
+    for row in await database.rows("ripe", seconds=min(seconds, LONGEST)):
         if dry_run:
             total = replace(total, threads=total.threads + 1, checkpoints=total.checkpoints + row["checkpoints"] - 1)
             continue

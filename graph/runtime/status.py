@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nodes.domain.typed import as_typed
+
 Status = Literal[
     "running",
     "interrupted",
@@ -59,7 +61,7 @@ def derive(facts: Facts) -> Status:
 
 def next_action(status: Status, thread: str, held_by: str = "") -> str:
     """The command that a person would type next; `held_by` is budget or deadline while a run is held."""
-    name = thread if thread and not any(c.isspace() or c in "'\"\\$`;&|<>()*?" for c in thread) else f'"{thread}"'
+    name = as_typed(thread)
     match status:
         case "running":
             return f"python run.py status {name} --watch"

@@ -22,16 +22,25 @@ def thread_id_of(name: str) -> str:
 def checked_name(name: str) -> str:
     """The name as it is kept. Raises UserError for one that cannot be found again."""
     kept = name.strip()
-    if not kept or len(kept) > 120 or kept == "last" or not kept.isprintable():
-        raise UserError(f"A thread cannot be named {name!r}: use 1 to 120 printable characters, and not the word last.")
+    # With a minus at its head it could not be typed after a command: it would be taken for an option.
+    if not kept or len(kept) > 120 or kept == "last" or kept.startswith("-") or not kept.isprintable():
+        raise UserError(
+            f"A thread cannot be named {name!r}: use 1 to 120 printable characters, no minus at the beginning, and not "
+            "the word last."
+        )
     return kept
 
 
 async def find_thread(database: Database, text: str) -> str:
     """The thread that a person means.
 
-    Raises UnknownThread: none, or several with the candidates; PurgedThread for one that was erased.
+    Raises UnknownThread: none, several, or an empty text; PurgedThread for one that was erased.
     """
+    # Every name begins with nothing: an empty variable of a script must not mean whichever run there is.
+    if not text.strip():
+        raise UnknownThread(
+            "No thread is named: give its name, its id, a unique beginning of either, or the word last."
+        )
     if text == "last":
         row = await database.row("last_thread")
         if row is None:

@@ -120,7 +120,7 @@ def run(arguments: list[str]) -> int:
         # Who read the output has gone; a later flush must not say so a second time.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BY_SIGNAL + signal.SIGPIPE
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, EOFError, typer.Abort):
         say("Stopped.")
         return BY_SIGNAL + signal.SIGINT
     except Terminated:
@@ -133,13 +133,18 @@ def run(arguments: list[str]) -> int:
 
 
 def _call(arguments: list[str]) -> int:
-    result: Any = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
-    return int(result or 0)
+    command = typer.main.get_command(app)
+    try:
+        # Not by its own `main`: that ends with 1, as a failed run, where only the reader of the output has gone.
+        with command.make_context(PROGRAM, arguments) as context:
+            return int(command.invoke(context) or 0)
+    except typer.Exit as ended:
+        return ended.exit_code
 
 
 def _usage(problem: Any) -> int:
     context = getattr(problem, "ctx", None)
     path = context.command_path if context is not None else PROGRAM
-    message = " ".join(str(problem.format_message()).split()).rstrip(".")
+    message = " ".join(str(problem.format_message()).split()).rstrip(".").replace(": Value error, ", ": ")
     say(f"error: {message}; see {path} --help.")
     return USAGE

@@ -12,6 +12,7 @@ import typer
 
 from graph.surfaces import arguments as given
 from graph.surfaces.output import console, emit, say
+from nodes.domain.errors import SourceError
 from nodes.domain.format import count, duration
 from nodes.domain.options import ENGINES, OptionError
 
@@ -48,8 +49,12 @@ def drill(
     as_json: given.Json = False,
 ) -> int:
     """Kill the job with kill -9 at every boundary, resume it, and compare with a run that nobody disturbed."""
+    from graph.adapters.file_playbooks import playbook_bytes
     from graph.drill import Job
 
+    if not source.exists():
+        raise SourceError(f"There is no folder or file {source}: check the path.")
+    playbook_bytes(playbook)
     if engine not in ENGINES:
         raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
     job = Job(

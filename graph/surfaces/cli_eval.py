@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graph.surfaces import arguments as given
+from graph.surfaces.ends import FAILED, OK, code_of
 from graph.surfaces.output import emit, say
 from graph.surfaces.session import with_reprise
 from nodes.domain.errors import RepriseError
@@ -66,7 +67,6 @@ def evaluate(
         sides.append(side_of(against, playbook))
     wanted = [slug(name) for name in types.split(",") if name.strip()]
     words = given.passwords(passwords)
-    budget = None if budget_usd is None else Decimal(budget_usd)
 
     def show(measured: list[Measured]) -> None:
         if as_json:
@@ -78,10 +78,10 @@ def evaluate(
             show_evaluation(measured)
 
     async def work(reprise: Reprise) -> int:
-        for sentence in await checked(reprise, sides, sets, wanted, budget):
+        for sentence in await checked(reprise, sides, sets, wanted, budget_usd, concurrency):
             say(f"note: {sentence}")
         measured: list[Measured] = []
-        options: dict[str, Any] = {"types": wanted, "budget_usd": budget, "passwords": words}
+        options: dict[str, Any] = {"types": wanted, "budget_usd": budget_usd, "passwords": words}
         try:
             for side in sides:
                 say(f"{side.name} reads {', '.join(folders)}, without stored answers.")
@@ -92,9 +92,26 @@ def evaluate(
                 show(measured)
             raise
         show(measured)
-        return _verdict(measured[0], min_f1)
+        return _not_whole(measured) or _verdict(measured[0], min_f1)
 
     return with_reprise(work)
+
+
+def _not_whole(measured: Sequence[Measured]) -> int:
+    """The exit code when a run did not come to its end, so that its numbers are of a part; 0 when all did."""
+    for one in measured:
+        status, documents = one.took["status"], one.took["documents"]
+        if status in ("completed", "completed_with_failures"):
+            continue
+        of = f"{documents['done']} of {count(documents['total'], 'document')}"
+        held = status == "paused"
+        why = "came to its limit" if held else f"is {status}"
+        say(
+            f"error: {one.side} {why} with {of} read, and was measured on these alone: "
+            + ("give a higher --budget-usd." if held else f"python run.py show {one.thread_id} says more.")
+        )
+        return code_of(status) or FAILED
+    return OK
 
 
 def _verdict(measured: Measured, min_f1: float | None) -> int:

@@ -35,7 +35,9 @@ def facts(
 
             _show(kept)
             of = f" of {len(found)}" if len(kept) != len(found) else ""
-            say(count(len(kept), "fact") + of)
+            kinds = sorted({one.fact.kind for one in found})
+            known = f"; their kinds are {', '.join(kinds)}" if kind and kinds and kind not in kinds else ""
+            say(count(len(kept), "fact") + of + known)
         return 0
 
     return with_reprise(work)

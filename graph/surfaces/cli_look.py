@@ -141,7 +141,7 @@ def decisions(thread: given.Thread, as_json: given.JsonLines = False) -> int:
 
 
 def runs(
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="The newest so many.")] = 20,
+    limit: given.Limit = 20,
     purged: Annotated[bool, typer.Option("--purged", help="Those that were purged: when, by whom, why.")] = False,
     as_json: given.JsonLines = False,
 ) -> int:
@@ -182,7 +182,7 @@ def resumes(
 
 def history(
     thread: given.Thread,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="The newest so many.")] = 20,
+    limit: given.Limit = 20,
     as_json: given.JsonLines = False,
 ) -> int:
     """List the checkpoints, newest first."""

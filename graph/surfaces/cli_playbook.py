@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,7 +79,10 @@ def show(
     from nodes.domain.playbook_reading import json_schema
 
     if schema:
-        sys.stdout.write(json_schema())
+        if as_json:
+            emit(json.loads(json_schema()))
+        else:
+            sys.stdout.write(json_schema())
         return OK
     from graph.adapters.file_playbooks import playbook_bytes, shipped
     from nodes.domain.playbook_reading import read_playbook, required

@@ -175,6 +175,8 @@ def cancel(thread: given.Thread, as_json: given.Json = False) -> int:
 
     async def work(reprise: Reprise) -> int:
         view = await reprise.cancel(thread)
+        if view.status == "running":
+            say("It is driven still: the process that drives it was told, and stops within seconds.")
         if as_json:
             emit(view.to_json())
         else:

@@ -11,6 +11,7 @@ from graph.surfaces.output import console, emit, say
 from graph.surfaces.session import with_reprise
 from nodes.domain.errors import UserError
 from nodes.domain.format import count, duration, one_line
+from nodes.domain.typed import as_typed
 
 if TYPE_CHECKING:
     from graph.app import Reprise
@@ -21,12 +22,14 @@ WORDS = {
     "paused": "is held at its limit",
     "completed_with_failures": "completed with failures",
 }
+LEFT = {"needs_review": "waiting for a review", "paused": "held at a limit"}
+"""Words for a number of runs."""
 
 
 def refuse_with_all(thread: str | None, given: dict[str, Any]) -> None:
     """`--all` decides and changes nothing of a run. Raises UserError."""
     if thread is not None:
-        raise UserError(f"Give a thread or --all, not both: python run.py resume {thread}")
+        raise UserError(f"Give a thread or --all, not both: python run.py resume {as_typed(thread)}")
     if named := [name for name, value in given.items() if value]:
         raise UserError(f"--all changes no run: give {named[0]} with the thread that it is meant for.")
 
@@ -81,10 +84,10 @@ def _show(sweep: Sweep) -> None:
     from graph.surfaces.terminal import show_next
     from graph.unattended import name_of
 
-    ends = Counter(WORDS.get(view.status, view.status) for view in sweep.runs)
+    ends = Counter({**WORDS, **LEFT}.get(view.status, view.status) for view in sweep.runs)
     words = ", ".join(f"{number} {word}" for word, number in sorted(ends.items()))
     console().print(f"{count(len(sweep.runs), 'run')} taken up{f': {words}' if words else ''}")
-    if left := ", ".join(f"{number} {WORDS.get(one, one)}" for one, number in sorted(sweep.left.items())):
+    if left := ", ".join(f"{number} {LEFT.get(one, one)}" for one, number in sorted(sweep.left.items())):
         console().print(f"left alone: {left}")
     if sweep.pruned.threads:
         console().print(f"{count(sweep.pruned.checkpoints, 'old checkpoint')} removed")
@@ -92,7 +95,7 @@ def _show(sweep: Sweep) -> None:
     if sweep.drain_reason:
         show_next("python run.py resume --all")
     elif sweep.failed:
-        show_next(f"python run.py show {name_of(sweep.failed[0].view)}")
+        show_next(f"python run.py show {as_typed(name_of(sweep.failed[0].view))}")
     elif waiting:
         show_next(next_action("needs_review", name_of(waiting[0])))
     else:

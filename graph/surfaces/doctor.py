@@ -93,6 +93,7 @@ async def _database(settings: Settings) -> list[Check]:
     import psycopg
 
     from graph.composition import database_url
+    from graph.runtime.database_address import problem_with
     from graph.runtime.migrations import missing_steps
 
     kind = "embedded" if settings.own_server else "REPRISE_DATABASE_URL"
@@ -103,7 +104,7 @@ async def _database(settings: Settings) -> list[Check]:
         )
     except (psycopg.Error, ValueError) as error:
         advice = "start it, check the address, or unset REPRISE_DATABASE_URL to use the embedded one"
-        return [Check("database", "FAIL", f"{kind}: {one_line(str(error), 200)}", advice)]
+        return [Check("database", "FAIL", f"{kind}: {one_line(problem_with(url, error), 200)}", advice)]
     async with connection:
         number = connection.info.server_version
         found = f"PostgreSQL {number // 10_000}.{number % 10_000}, {kind}"
@@ -113,6 +114,9 @@ async def _database(settings: Settings) -> list[Check]:
             missing = await missing_steps(connection)
         except RepriseError as error:
             return [server, Check("schema", "FAIL", one_line(str(error), 300), "update this program")]
+        except psycopg.Error as error:
+            advice = "name in REPRISE_DATABASE_URL a user who owns the tables of Reprise, or may create them"
+            return [server, Check("schema", "FAIL", one_line(str(error), 300), advice)]
     if not missing:
         return [server, Check("schema", "ok", "current")]
     # The embedded server is migrated by whatever opens it; one of somebody else's only when they say so.
@@ -150,6 +154,8 @@ async def _playbooks(settings: Settings) -> list[Check]:
 
 def _key(settings: Settings) -> Check:
     """Whether there is a key, never which. The local engine needs none."""
+    if problem := settings.endpoint_problem:
+        return Check("key", "warn", problem, "set it right to use --engine openai; --engine local needs none")
     endpoint = "OPENAI_BASE_URL is set" if settings.openai_base_url else "OpenAI's own endpoint"
     if settings.openai_api_key.get_secret_value():
         return Check("key", "ok", f"OPENAI_API_KEY is set, {endpoint}; used with --engine openai only")
@@ -161,14 +167,17 @@ def _key(settings: Settings) -> Check:
 
 def show_checks(checks: list[Check]) -> None:
     """One line a check, and under it what to do."""
+    from rich.table import Table
     from rich.text import Text
 
     from graph.surfaces.output import console
 
-    room = max(len(check.name) for check in checks)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(max_width=max(console().width // 3, 12))
+    table.add_column(overflow="fold")
     for check in checks:
-        console().print(
-            Text.assemble((f"{check.state:<5}", STYLES[check.state]), f"{check.name:<{room}}  {check.found}")
-        )
+        table.add_row(Text(check.state, style=STYLES[check.state]), Text(check.name), Text(check.found))
         if check.advice:
-            console().print(Text(f"{'':<5}{'':<{room}}  → {check.advice}", style="dim"))
+            table.add_row("", "", Text(f"→ {check.advice}", style="dim"))
+    console().print(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 import traceback
@@ -9,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graph.surfaces.output import say
-from nodes.domain.errors import LeaseLost, LimitReached, RepriseError, ThreadBusy, UserError
+from nodes.domain.errors import LeaseLost, LimitReached, RepriseError, StoreUnwritable, ThreadBusy, UserError
 from nodes.domain.format import clean
 
 OK = 0
@@ -57,7 +58,17 @@ def _known(error: BaseException) -> BaseException:
     if isinstance(error, BaseExceptionGroup):
         known = [one for one in _leaves(error) if isinstance(one, RepriseError)]
         error = known[0] if known else _leaves(error)[0]
-    return _translated(error)
+    return _full(_translated(error))
+
+
+def _full(error: BaseException) -> BaseException:
+    """No fault of the program: what it writes to, be it the place of its output, takes no more."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = f" to {error.filename}" if error.filename else ", to the output or below REPRISE_HOME"
+        return StoreUnwritable(
+            f"Nothing more can be written{where} ({error.strerror}): make room; what was done till then is kept."
+        )
+    return error
 
 
 def _said(error: RepriseError) -> int:

@@ -35,7 +35,12 @@ def messages() -> Console:
 
 
 def _console(stderr: bool) -> Console:
-    from rich.console import Console
+    from rich import console as library
+
+    class Console(library.Console):
+        def on_broken_pipe(self) -> None:
+            """The library would end the program as one that failed."""
+            raise BrokenPipeError
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or os.environ.get("COLUMNS") else PIPED_WIDTH
@@ -43,16 +48,31 @@ def _console(stderr: bool) -> Console:
 
 
 def write_anything() -> None:
-    """From here on a character that the terminal's encoding lacks is spelled out; it ends nothing."""
+    """From here on a character that the terminal's encoding lacks is spelled out, and what is written where nothing is
+    open goes nowhere; neither ends anything."""
+    _open_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
+def _open_closed() -> None:
+    """Some services start programs with closed streams: the next file or connection would then be taken for one."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            if os.open(os.devnull, os.O_RDWR) != number:
+                continue
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for good
+
+
 def say(text: str) -> None:
     """One line to people, on stderr, without any terminal control that a document smuggled in."""
-    # A run is not ended by the loss of who reads its progress: start … 2>&1 | head
-    with contextlib.suppress(BrokenPipeError):
+    # A run is not ended by the loss of who reads its progress (start … 2>&1 | head), nor by a full disk under its log.
+    with contextlib.suppress(OSError):
         sys.stderr.write(clean(text) + "\n")
         sys.stderr.flush()
 

@@ -15,6 +15,7 @@ from nodes.domain.errors import ReplyError, UserError
 from nodes.domain.format import count, one_line
 from nodes.domain.gate import EXAMPLE
 from nodes.domain.review import undecided
+from nodes.domain.typed import as_typed
 
 if TYPE_CHECKING:
     from graph.app import Reprise
@@ -30,7 +31,7 @@ def refuse_without_terminal(thread: str, as_json: bool) -> None:
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError(
             f"A review needs a terminal; without one give --decisions FILE or --accept-all, and see what waits with: "
-            f"python run.py findings {thread} --to-review --json"
+            f"python run.py findings {as_typed(thread)} --to-review --json"
         )
 
 

@@ -47,7 +47,7 @@ async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, det
                 raise
             return _stopped_at_once(progress, signals.number)
         except Exception as error:
-            if progress.thread_id:
+            if progress.thread_id and await _is_kept(reprise, progress.thread_id):
                 error.add_note(_resume_line(progress))
             raise
     if signals.number is not None and view.status == "interrupted":
@@ -57,6 +57,21 @@ async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, det
     else:
         await show_end(reprise, view)
     return code_of(view.status, detailed, signals.number)
+
+
+async def _is_kept(reprise: Reprise, thread_id: str) -> bool:
+    """There is something to resume; taken for granted where it cannot be known."""
+    from nodes.domain.errors import UnknownThread
+
+    if reprise.parts.outside.database.outage.away:
+        return True
+    try:
+        await reprise.find(thread_id)
+    except UnknownThread:
+        return False
+    except Exception:  # noqa: BLE001 - whatever it is, the error that is told is the one before it
+        return True
+    return True
 
 
 async def show_end(reprise: Reprise, view: RunView) -> None:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from graph.surfaces.output import console
 from nodes.domain.clauses import RISKS, Finding
-from nodes.domain.format import count, money, number, one_line, place_in, unit_of, when
+from nodes.domain.format import count, money, number, one_line, place_in, status_label, unit_of, when
 from nodes.domain.note import title_of as named
 from nodes.domain.review import most_serious_first
 
@@ -35,12 +35,6 @@ STATUS_STYLES = {
     "failed": "red",
     "cancelled": "red",
 }
-STATUS_WORDS = {
-    "needs_review": "waits for a review",
-    "paused": "paused, its limit is reached",
-    "completed_with_failures": "completed, with failures",
-    "interrupted": "interrupted, nobody drives it",
-}
 
 
 def label(run: Mapping[str, Any]) -> str:
@@ -53,7 +47,7 @@ def show_run(run: Mapping[str, Any], out: Console | None = None, unit: str = "pa
     out = out or console()
     status = str(run["status"])
     title = Text(label(run), style="bold")
-    title.append(f"  {STATUS_WORDS.get(status, status)}", style=STATUS_STYLES.get(status, ""))
+    title.append(f"  {status_label(status)}", style=STATUS_STYLES.get(status, ""))
     about = [run["playbook"], f"engine {run['engine']}", *([f"matter {run['matter']}"] if run["matter"] else [])]
     title.append(f"  {' · '.join(one_line(str(part), 60) for part in about if part)}", style="dim")
     out.print(title)
@@ -140,14 +134,18 @@ def show_findings(
 
 def _wide(findings: Sequence[Finding], titles: Mapping[str, str], width: int) -> Table:
     head = unit_of(one.unit for one in findings if one.page is not None)
-    table = plain_table("risk", "supplier", "clause", "quote", "document", head, "", right=(head,))
+    # Decisions of courts have no supplier, nor do many documents of no contract.
+    supplied = any(one.supplier for one in findings)
+    table = plain_table(
+        "risk", *(["supplier"] if supplied else []), "clause", "quote", "document", head, "", right=(head,)
+    )
     wide = max(len(head), *(len(place_in(one.page, one.unit, head)) for one in findings))
     room = width - len("critical") - wide - len("to review") - 2 * len(table.columns)
-    supplier, clause, document = room * 17 // 100, room * 20 // 100, room * 27 // 100
+    supplier, clause, document = room * 17 // 100 if supplied else 0, room * 20 // 100, room * 27 // 100
     for one in findings:
         table.add_row(
             Text(one.risk, style=RISK_STYLES.get(one.risk, "")),
-            Text(one_line(one.supplier, supplier) or "—"),
+            *([Text(one_line(one.supplier, supplier) or "—")] if supplied else []),
             Text(one_line(title_of(one, titles), clause)),
             quote_text(one, room - supplier - clause - document),
             Text(tail(one.document, document)),

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from graph.surfaces.output import console
 from graph.surfaces.terminal import STATUS_STYLES, WIDE, counts_line, cut, fact, label, plain_table, tail
+from graph.surfaces.terminal_columns import fitting
 from nodes.domain.coverage import ranges
 from nodes.domain.format import count, duration, money, one_line, when
 from nodes.domain.review import Decision
@@ -74,18 +75,21 @@ def show_decisions(rows: Sequence[Decision]) -> None:
 
 
 def show_runs(runs: Sequence[Mapping[str, Any]]) -> None:
-    table = plain_table("run", "status", "documents", "to review", "cost", "started", gives_way=("run",))
-    for run in runs:
-        status = str(run["status"])
-        table.add_row(
-            cut(_short(run), style="bold"),
-            Text(status, style=STATUS_STYLES.get(status, "")),
-            _done_of(run["documents"]),
-            str(run["findings"]["to_review"] or "—"),
-            money(Decimal(str(run["cost"]["usd"])), basis=run["cost"]["basis"], unpriced=run["cost"]["calls_unpriced"]),
-            when(datetime.fromisoformat(run["started_at"])) if run["started_at"] else "",
-        )
-    _print(table, len(runs), "run")
+    names = ("run", "status", "documents", "to review", "cost", "started")
+    rows = [_run_row(run) for run in runs]
+    _print(fitting(names, rows, given_up=("started", "cost", "to review"), gives_way=("run",)), len(runs), "run")
+
+
+def _run_row(run: Mapping[str, Any]) -> tuple[str | Text, ...]:
+    status, cost = str(run["status"]), run["cost"]
+    return (
+        cut(_short(run), style="bold"),
+        Text(status, style=STATUS_STYLES.get(status, "")),
+        _done_of(run["documents"]),
+        str(run["findings"]["to_review"] or "—"),
+        money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"]),
+        when(datetime.fromisoformat(run["started_at"])) if run["started_at"] else "",
+    )
 
 
 def _done_of(documents: Mapping[str, int]) -> str:

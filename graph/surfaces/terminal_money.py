@@ -10,6 +10,7 @@ from rich.text import Text
 
 from graph.surfaces.output import console
 from graph.surfaces.terminal import cut, fact, plain_table, tail
+from graph.surfaces.terminal_columns import fitting
 from nodes.domain.format import count, duration, money, number, one_line
 
 DEAREST = 10
@@ -39,18 +40,19 @@ def show_cost(cost: Mapping[str, Any], models: bool = False) -> None:
 
 
 def _show_levels(rows: list[Mapping[str, Any]]) -> None:
-    table = plain_table("step", "tool", "model", "calls", "reused", "lost", "tokens in", "cached", "tokens out", "cost")
-    for row in rows:
-        numbers = ("calls", "reused", "lost", "tokens_in", "tokens_cached", "tokens_out")
-        counted = [number(int(row[key])) for key in numbers]
-        table.add_row(row["step"], row["tool"], one_line(row["model"], 30), *counted, _usd(row))
-    console().print(table)
+    columns = ("step", "tool", "model", "calls", "reused", "lost", "tokens in", "cached", "tokens out", "cost")
+    numbers = ("calls", "reused", "lost", "tokens_in", "tokens_cached", "tokens_out")
+    cells = [
+        (row["step"], row["tool"], one_line(row["model"], 30), *(number(int(row[key])) for key in numbers), _usd(row))
+        for row in rows
+    ]
+    console().print(fitting(columns, cells, given_up=("cached", "tokens out", "tokens in", "lost", "reused", "step")))
 
 
 def _show_speed(rows: list[Mapping[str, Any]]) -> None:
-    table = plain_table("step", "tool", "model", "calls", "median", "p95", "valid", "calls a second")
-    for row in rows:
-        table.add_row(
+    columns = ("step", "tool", "model", "calls", "median", "p95", "valid", "calls a second")
+    cells = [
+        (
             row["step"],
             row["tool"],
             one_line(row["model"], 30),
@@ -59,7 +61,9 @@ def _show_speed(rows: list[Mapping[str, Any]]) -> None:
             "—" if row["success_rate"] is None else f"{100 * row['success_rate']:.0f} %",
             "—" if row["calls_per_second"] is None else f"{row['calls_per_second']:.1f}",
         )
-    console().print(table)
+        for row in rows
+    ]
+    console().print(fitting(columns, cells, given_up=("calls a second", "p95", "step")))
 
 
 def show_estimate(estimate: Mapping[str, Any]) -> None:

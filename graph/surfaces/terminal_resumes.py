@@ -9,7 +9,8 @@ from typing import Any
 from rich.text import Text
 
 from graph.surfaces.output import console
-from graph.surfaces.terminal import WIDE, cut, plain_table
+from graph.surfaces.terminal import cut
+from graph.surfaces.terminal_columns import fitting
 from nodes.domain.format import count, duration, money, one_line, when
 
 STYLES = {"ended": "green", "failed": "red", "killed": "yellow", "stopped": "yellow"}
@@ -17,27 +18,29 @@ STYLES = {"ended": "green", "failed": "red", "killed": "yellow", "stopped": "yel
 
 def show_resumes(rows: Sequence[Mapping[str, Any]], summed: Mapping[str, Any], *, named: bool) -> None:
     """A row for each, then the sum; `named`: rows of several runs, each with its run's name."""
-    more, by = ("run",) if named else (), ("by",) if console().width >= WIDE else ()
-    columns = ("began", *more, "kind", "at step", "took", "ended", "kept", "stood still", *by)
-    table = plain_table(*columns, gives_way=more)
-    for row in rows:
-        table.add_row(
-            when(row["started_at"]),
-            *([cut(row["name"] or str(row["thread_id"])[:8])] if named else []),
-            row["kind"],
-            row["from_step"],
-            duration((row["ended_at"] - row["started_at"]).total_seconds()) if row["ended_at"] else "—",
-            Text(_end(row), style=STYLES.get(row["success"], "")),
-            _kept(row),
-            duration(row["lost_seconds"]) if row["lost_seconds"] is not None else "",
-            *([f"{row['pid']} on {one_line(row['host'], 24)}"] if by else []),
-        )
+    more, given_up = ("run",) if named else (), ("by", "took", "stood still", "kept", "at step")
+    columns = ("began", *more, "kind", "at step", "took", "ended", "kept", "stood still", "by")
     if rows:
+        table = fitting(columns, [_cells(row, named) for row in rows], given_up=given_up, gives_way=more)
         console().print(table)
     for row in rows:
         if row["error"]:
             console().print(Text(f"{when(row['started_at'])}: {one_line(row['error'], 400)}", style="dim"))
     console().print(Text(summary_line(summed), style="bold"))
+
+
+def _cells(row: Mapping[str, Any], named: bool) -> list[str | Text]:
+    return [
+        when(row["started_at"]),
+        *([cut(row["name"] or str(row["thread_id"])[:8])] if named else []),
+        row["kind"],
+        row["from_step"],
+        duration((row["ended_at"] - row["started_at"]).total_seconds()) if row["ended_at"] else "—",
+        Text(_end(row), style=STYLES.get(row["success"], "")),
+        _kept(row),
+        duration(row["lost_seconds"]) if row["lost_seconds"] is not None else "",
+        f"{row['pid']} on {one_line(row['host'], 24)}",
+    ]
 
 
 def summary_line(summed: Mapping[str, Any]) -> str:

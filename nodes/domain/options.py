@@ -13,6 +13,8 @@ from nodes.domain.run import Settings, chain
 ENGINES = ("local", "openai")
 REVIEWS = ("auto", "always", "never")
 LANGUAGES = ("", "en", "fr")
+MOST_USD = 1_000_000_000
+"""Of a budget: what is more was mistyped, and would be printed as no number."""
 
 
 class OptionError(UserError):
@@ -81,6 +83,6 @@ def _money(value: Any) -> Decimal:
         amount = Decimal(str(value))
     except InvalidOperation:
         amount = Decimal("NaN")
-    if isinstance(value, bool) or not amount.is_finite() or amount < 0:
-        raise OptionError(f"The budget must be a number of US dollars, 0 or more, not {value!r}.")
+    if isinstance(value, bool) or not amount.is_finite() or not 0 <= amount <= MOST_USD:
+        raise OptionError(f"The budget must be a number of US dollars, from 0 to {MOST_USD:,}, not {str(value)!r}.")
     return amount
