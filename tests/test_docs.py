@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from world import ROOT, environment
+from world import PATIENCE, ROOT, environment
 
 from graph.surfaces.cli import PANELS
 
@@ -24,7 +24,7 @@ def test_the_python_of_the_readme_runs_as_it_stands(block: str, database: str, h
         env={**environment(database, home), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=2 * PATIENCE,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

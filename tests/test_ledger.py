@@ -133,6 +133,34 @@ async def test_failed_documents_and_no_others_are_left_to_the_slow_lane(ledger: 
     assert await ledger.retry_failed(run.run_id) == 0
 
 
+async def test_a_document_that_was_done_at_the_last_moment_is_not_put_off_and_one_that_was_stays_of_the_slow_lane(
+    ledger: Ledger,
+) -> None:
+    run = await ledger.open_run(a_run(), DOCUMENTS)
+    await ledger.finish_document(run.run_id, done(1))
+    await ledger.put_off(run.run_id, [1, 2], "late")
+    assert [row.state for row in await ledger.documents(run.run_id, 0, 4)] == ["pending", "done", "deferred", "pending"]
+    await ledger.finish_document(run.run_id, done(2))
+    assert await ledger.slow_documents(run.run_id) == [2]
+    assert await ledger.open_documents(run.run_id, 0, 5) == [0, 3, 4]
+
+
+async def test_a_fork_waits_for_the_documents_of_its_parent_and_has_no_slow_lane_of_its_own(ledger: Ledger) -> None:
+    parent = await ledger.open_run(a_run(), DOCUMENTS)
+    fork = replace(a_run(), parent_thread_id=parent.thread_id)
+    await ledger.put_off(parent.run_id, [4], "late")
+    for ordinal in range(4):
+        await ledger.finish_document(parent.run_id, done(ordinal))
+    assert await ledger.fork_run(fork, parent.run_id) is None
+    await ledger.finish_document(parent.run_id, done(4))
+    made = await ledger.fork_run(fork, parent.run_id)
+    assert made is not None and made.run_id == fork.run_id
+    assert await ledger.slow_documents(parent.run_id) == [4]
+    assert await ledger.slow_documents(fork.run_id) == []
+    copied, own = [await ledger.documents(one.run_id, 0, 5) for one in (fork, parent)]
+    assert copied == [replace(row, slow=False) for row in own]
+
+
 async def test_settings_can_be_changed_and_are_money_exact(ledger: Ledger) -> None:
     run = await ledger.open_run(a_run(), DOCUMENTS)
     await ledger.change_settings(run.run_id, replace(run.settings, budget_usd=Decimal("2.10")))

@@ -14,7 +14,7 @@ import pytest
 import typer
 from cut_off import cut_off
 from rooms import risky
-from world import ROOT, environment, number, rows
+from world import PATIENCE, ROOT, environment, number, rows
 
 from graph import Reprise
 from graph.settings import Settings
@@ -45,7 +45,7 @@ def commands() -> dict[str, set[str]]:
 
 def postgres(tool: str, *arguments: str | Path) -> None:
     """Run a tool of the server."""
-    subprocess.run([BINARIES / tool, *arguments], check=True, capture_output=True, timeout=60)
+    subprocess.run([BINARIES / tool, *arguments], check=True, capture_output=True, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])

@@ -12,7 +12,7 @@ import pytest
 from cli_room import refused, run_here
 from rooms import RISKY, risky
 from test_cli_terminal import on_a_terminal, read_until
-from world import begin, environment, kill, number, rows, run, wait_until
+from world import HELD, PATIENCE, PATIENT, begin, environment, kill, number, rows, run, wait_until
 
 from graph import Reprise
 from graph.adapters.scripted_endpoint import ScriptedEndpoint
@@ -228,19 +228,19 @@ async def test_going_through_all_runs_finishes_a_purge_that_was_killed(
 
 @pytest.fixture
 def slow_endpoint() -> Iterator[ScriptedEndpoint]:
-    with ScriptedEndpoint(latency=30) as running:
+    with ScriptedEndpoint(latency=HELD) as running:
         yield running
 
 
 async def test_a_run_that_is_driven_is_not_purged_nor_its_matter_and_a_killed_one_is(
     slow_endpoint: ScriptedEndpoint, database: str, home: Path, env: dict[str, str], tmp_path: Path
 ) -> None:
-    paid = {**env, "OPENAI_BASE_URL": slow_endpoint.base_url, "OPENAI_API_KEY": "x"}
+    paid = {**env, "OPENAI_BASE_URL": slow_endpoint.base_url, "OPENAI_API_KEY": "x", **PATIENT}
     async with Reprise.open(database_url=database, home=home) as reprise:
         await decided(reprise, secret_room(tmp_path / "done"), "done", matter="M")
         start = ["start", secret_room(tmp_path / "room", 3), "--thread", "busy", "--matter", "M", "--engine", "openai"]
         process = begin(start, paid)
-        wait_until(lambda: slow_endpoint.counts()["received"] >= 1, 60)
+        wait_until(lambda: slow_endpoint.counts()["received"] >= 1)
         mine = "SELECT count(*) FROM reprise.run_document"
         before = number(database, mine)
         try:
@@ -272,7 +272,7 @@ def test_a_script_says_yes_and_a_person_is_asked(
             assert "1 document" in read_until(keyboard, "[y/N]")
             os.write(keyboard, answer)
             read_until(keyboard, words)
-            process.wait(timeout=30)
+            process.wait(timeout=PATIENCE)
         finally:
             process.kill()
             os.close(keyboard)

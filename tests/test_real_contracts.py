@@ -18,7 +18,7 @@ def test_thirty_real_contracts_become_a_reviewed_note(
     database: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     env = environment(database, home)
-    started = run(["start", CONTRACTS, "--thread", "real-1", "--json"], env, timeout=240)
+    started = run(["start", CONTRACTS, "--thread", "real-1", "--json"], env, timeout=900)
     assert started.returncode == 0, started.stderr
     assert json.loads(started.stdout)["documents"] == {"total": 30, "done": 30, "failed": 0, "skipped": 0}
 

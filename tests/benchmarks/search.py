@@ -110,9 +110,7 @@ async def measured(count: int, *, judged: bool) -> int:
             hits += (await reprise.search(question, matter="full")).total
             took.append(time.monotonic() - begun)
         ratio = statistics.median(took) / plain
-        print(
-            f"without an index {plain:.2f} s, a search {statistics.median(took):.3f} s, most {max(took):.3f} s"
-        )
+        print(f"without an index {plain:.2f} s, a search {statistics.median(took):.3f} s, most {max(took):.3f} s")
     return verdict(
         "search",
         (f"every question but one has passages, {hits} in all", hits > count),
