@@ -20,7 +20,7 @@ from graph.facts import FactsView, facts_of
 from graph.forking import Forking
 from graph.inputs import absolute, check_engine, plain, reply_of
 from graph.keeping import Keeping, Sweep
-from graph.replies import WAIT, Replies
+from graph.replies import WAIT, Replies, at_gate
 from graph.resuming import Resuming
 from graph.runtime.checkpoints import postgres_saver
 from graph.runtime.first_work import first_work
@@ -180,7 +180,7 @@ class Reprise(Keeping, Forking, Searching):
                 documents = (await self.views.run(thread_id)).documents
                 begun(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
             while (given := await self._replies.next_input(head, reply, surface)) is not WAIT:
-                reply = None if head.next == ("needs_review",) else reply
+                reply = None if at_gate(head) else reply
                 with first_work(on_event):
                     head = await driver.run(given, on_event, steps)
                 require_a_place(head, thread)

@@ -40,7 +40,7 @@ class Replies:
             return None
         if not head.next or (surface == UNATTENDED and await self._cancelled(head)):
             return WAIT
-        if head.next == ("needs_review",) and head.interrupts:
+        if at_gate(head):
             if reply is not None:
                 await self.record(head, reply, surface)
             elif not await self._answered(head):
@@ -99,6 +99,11 @@ class Replies:
 
     async def _run(self, head: StateSnapshot) -> Run:
         return await self._parts.ledger.run(head.values["run_id"])
+
+
+def at_gate(head: StateSnapshot) -> bool:
+    """A person is waited for; a thread that only comes to the gate next has not asked yet."""
+    return head.next == ("needs_review",) and bool(head.interrupts)
 
 
 def _at_input(head: StateSnapshot) -> bool:
