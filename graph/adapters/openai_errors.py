@@ -27,7 +27,7 @@ MOST_TOKENS = 10**8
 SHORTEST_KEY = 8
 """What is shorter is a placeholder of a local endpoint, and may be a word."""
 
-_TOO_LONG = re.compile(
+TOO_LONG = re.compile(
     r"context.?(?:length|window|size)|prompt is too long|input (?:tokens exceed|is too long)|reduce the length"
     r"|maximum (?:context|input)|too many (?:input )?tokens",
     re.I,
@@ -43,11 +43,6 @@ _NO_MODEL = re.compile(
     re.I | re.S,
 )
 _BAD_KEY = re.compile(r"(?:invalid|incorrect|no)\W{0,3}api.?key|api.?key\b.{0,20}\b(?:invalid|not valid|expired)", re.I)
-_NO_FORM = re.compile(
-    r"response.?format|json.?(?:schema|object|mode)|structured.?output|tool.?(?:choice|use|call)|\btools\b|function.?call"
-    r"|guided|grammar",
-    re.I,
-)
 _KEYLIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai|or)-[\w*.-]{6,}|\bBearer\s+\S+", re.I)
 _UNSENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "ProxyError"}
 
@@ -77,11 +72,11 @@ def translate(error: Exception, at: Endpoint) -> RepriseError:
             f"{at.host} did not answer within {at.timeout:g} s.", word="request_timeout", unknown=not unsent
         )
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error.status_code, _code(error.body), _said(error), at, error.response.headers)
+        return _of_status(error.status_code, _code(error.body), message_of(error), at, error.response.headers)
     if isinstance(error, openai.APIConnectionError):
         return _of_connection(error, at)
     if isinstance(error, openai.APIError):
-        return Transient(f"{at.host} reports an error: {at.quoted(_said(error))}.", word="server_error")
+        return Transient(f"{at.host} reports an error: {at.quoted(message_of(error))}.", word="server_error")
     body = _error_in_body(error)
     if body is not None:  # some gateways answer 200 and put the error into the body
         return _of_status(_status_in(body), _code(body), str(body.get("message", "")), at, {})
@@ -127,7 +122,7 @@ def _of_status(status: int, code: str, said: str, at: Endpoint, headers: Mapping
         )
     if (
         status == 413
-        or (status in (400, 422, 500) and _TOO_LONG.search(whole))
+        or (status in (400, 422, 500) and TOO_LONG.search(whole))
         or (status == 429 and _TOO_LARGE.search(whole))
     ):
         return AnswerInvalid(f"The prompt is longer than {at.model} can read ({status}).", cut=True)
@@ -173,61 +168,6 @@ def read_usage(raw: object, prompt_chars: int, answer_chars: int) -> Usage:
     return Usage(tokens_in, cached, tokens_out)
 
 
-@dataclass(slots=True)
-class Dialect:
-    """How one model at one endpoint wants to be asked; learnt from its refusals, forgotten with the process."""
-
-    methods: tuple[str, ...] = ("json_schema", "function_calling", "json_mode")
-    """Forms of structured output that are still to be tried; the first is in use."""
-    limit: str = "max_tokens"
-    """Name of the parameter that bounds the answer."""
-    temperature: bool = True
-
-    @classmethod
-    def of(cls, model: str, host: str) -> Dialect:
-        """What is known beforehand: OpenAI's own models want the newer name, its oldest have no JSON schema."""
-        own = re.search(r"(?:^|\.)(?:openai\.com|openai\.azure\.com)(?::|$)", host) is not None
-        old = re.match(r"gpt-3|gpt-4(?:-|$)", model) is not None
-        methods = ("function_calling", "json_mode") if old else ("json_schema", "function_calling", "json_mode")
-        return cls(methods, "max_completion_tokens" if own else "max_tokens")
-
-    def learn(self, error: Exception, used: Dialect, at: Endpoint) -> RepriseError | None:
-        """Take a refusal of a parameter as a lesson: what to raise for it, None when it is no such refusal.
-
-        `used` is the dialect as it was when the question was put: others may have taken the same lesson meanwhile.
-        """
-        if not isinstance(error, openai.APIStatusError) or error.status_code not in (400, 404, 415, 422, 501):
-            return None
-        said = _said(error).replace(at.model, "")
-        if _TOO_LONG.search(said):
-            return None
-        if used.temperature and "temperature" in said:
-            self.temperature = False
-            return _again(f"{at.model} takes no temperature ({error.status_code}).", "parameter_unsupported")
-        if re.search(r"max_(?:completion_)?tokens", said):
-            if "max_completion_tokens" in said and used.limit == "max_tokens":
-                self.limit = "max_completion_tokens"
-            elif used.limit == "max_completion_tokens":
-                self.limit = "max_tokens"
-            else:
-                return None
-            return _again(f"{at.model} takes no {used.limit} ({error.status_code}).", "parameter_unsupported")
-        return self.drop(used.methods[0], at, f"({error.status_code})") if _NO_FORM.search(said) else None
-
-    def drop(self, method: str, at: Endpoint, why: str) -> RepriseError:
-        """Leave a form of structured output; another question may have done so meanwhile."""
-        if self.methods == (method,):
-            return EndpointRefused(
-                f"The model {at.model!r} at {at.host} takes no form of structured output: name another with --model."
-            )
-        self.methods = tuple(name for name in self.methods if name != method)
-        return _again(f"{at.model} at {at.host} has no {method} {why}.", "structured_output_unsupported")
-
-
-def _again(message: str, word: str) -> Transient:
-    return Transient(message, word=word, retry_after=0.0)
-
-
 def _count(fields: object, name: str) -> int:
     value = fields.get(name) if isinstance(fields, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -264,7 +204,8 @@ def _status_in(body: Mapping[str, Any]) -> int:
     return next((status for status, sign in _STATUS_OF if sign.search(_code(body))), 500)
 
 
-def _said(error: openai.APIError) -> str:
+def message_of(error: openai.APIError) -> str:
+    """What the endpoint says of it; "" when that is nothing but a page or a code."""
     body: Any = _single(error.body)
     if isinstance(body, Mapping):
         inner: Any = body.get("error", body)

@@ -16,7 +16,8 @@ from langsmith import tracing_context
 from pydantic import SecretStr
 
 from graph.adapters.model_answers import check_complete, parsed, read_value, schema_of, sendable, worst_usage
-from graph.adapters.openai_errors import Dialect, Endpoint, read_usage, translate
+from graph.adapters.openai_dialect import Dialect
+from graph.adapters.openai_errors import Endpoint, read_usage, translate
 from nodes.domain.errors import AnswerInvalid, Transient
 from nodes.ports import Question, ToolAnswer, Usage
 
