@@ -73,7 +73,7 @@ async def journal(request: pytest.FixtureRequest) -> AsyncIterator[Journal]:
 
 @pytest.fixture
 def tool(monkeypatch: pytest.MonkeyPatch) -> Tool:
-    monkeypatch.setattr("graph.runtime.journal.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("graph.runtime.attempts.FIRST_PAUSE", 0.01)
     return Tool()
 
 

@@ -155,7 +155,7 @@ async def test_an_estimate_of_the_local_engine_costs_nothing(asking: Reprise, tm
 
 @pytest.fixture
 def paid(monkeypatch: pytest.MonkeyPatch) -> tuple[JournalledCalls, Tool]:
-    monkeypatch.setattr("graph.runtime.journal.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("graph.runtime.attempts.FIRST_PAUSE", 0.01)
     tool = Tool()
     return JournalledCalls(MemoryJournal(), {"model": tool}, Prices(DOLLAR), Budget(SystemClock())), tool
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import random
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,28 +12,20 @@ from decimal import Decimal
 from typing import Any, Literal, Protocol
 from uuid import UUID, uuid4
 
+from graph.runtime.attempts import is_last, left_for, pause_before_next, stops_the_run
 from graph.runtime.budget import Budget, Reservation
-from graph.runtime.paced import LONGEST_SILENCE
 from graph.runtime.pools import draining
 from graph.runtime.pricing import Prices
 from nodes.domain.errors import (
     AnswerInvalid,
     DatabaseUnreachable,
-    EndpointRefused,
     LeaseLost,
-    LimitReached,
     MissingPart,
     RepriseError,
     Transient,
 )
 from nodes.domain.run import Run
-from nodes.ports import Answer, Patience, Question, Tool, ToolAnswer, Usage
-
-INVALID_ATTEMPTS = 2
-"""A second try shows the model what was wrong with its first answer."""
-
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-"""Seconds between attempts: doubled each time, jittered, unless the endpoint names a time."""
+from nodes.ports import Answer, Question, Tool, ToolAnswer, Usage
 
 LATE = ("request_timeout", "document_timeout", "run_deadline", "parsing_timeout")
 """Words of calls that were abandoned: each names the limit that was passed."""
@@ -178,7 +169,7 @@ class JournalledCalls:
         """Raise Transient, with the word for it, unless there is time left after so many seconds."""
         left, word = self.left(run, question)
         if left is not None and left <= wait:
-            raise _late(question, word)
+            raise left_for(question, word)
 
 
 @dataclass
@@ -241,10 +232,10 @@ class _Attempts:
             except (Transient, AnswerInvalid) as error:
                 await self._failed(error)
                 invalid += isinstance(error, AnswerInvalid)
-                if _give_up(error, number, self.tool.attempts, invalid, self.question.patience):
-                    raise (_stops_the_run(error) or error) from error.__cause__
+                if is_last(error, number, self.tool.attempts, invalid, self.question.patience):
+                    raise (stops_the_run(error) or error) from error.__cause__
                 feedback = str(error) if isinstance(error, AnswerInvalid) else feedback
-                pause = _pause(error, number)
+                pause = pause_before_next(error, number)
             self.calls.require_time(self.run, self.question, pause)
             await asyncio.sleep(pause)
             if draining():
@@ -264,7 +255,7 @@ class _Attempts:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise _late(self.question, word) from None
+            raise left_for(self.question, word) from None
 
     async def _failed(self, error: Transient | AnswerInvalid) -> None:
         """A failed call is part of the cost: as reported, at its worst when unknown, else nothing."""
@@ -289,43 +280,3 @@ class _Attempts:
                     self.call_id, "abandoned", "cancelled", "left before an answer came", spent
                 )
             await self.calls.journal.unclaim(self.run, self.key)
-
-
-def _late(question: Question, word: str) -> Transient:
-    what = question.document or f"the step {question.step}"
-    why = "the deadline of the run came" if word == "run_deadline" else "its time was over"
-    return Transient(f"The work on {what} was left: {why}.", word=word, unknown=True)
-
-
-def _give_up(error: RepriseError, number: int, attempts: int, invalid: int, patience: Patience) -> bool:
-    if isinstance(error, AnswerInvalid):
-        # A cut answer is cut again; the caller asks about less instead.
-        return error.cut or invalid >= INVALID_ATTEMPTS
-    word = error.word if isinstance(error, Transient) else ""
-    late = word in ("document_timeout", "run_deadline") or (word == "request_timeout" and not patience.insists)
-    return late or number >= attempts or _silenced(error)
-
-
-def _silenced(error: RepriseError) -> bool:
-    """Does the endpoint ask for a silence that no document can wait for, as when a day's quota is used up?"""
-    return isinstance(error, Transient) and (error.retry_after or 0) > LONGEST_SILENCE
-
-
-def _stops_the_run(error: RepriseError) -> RepriseError | None:
-    """What concerns every document: none is to be marked as failed for it."""
-    if isinstance(error, Transient) and error.word == "connection" and not error.unknown:
-        return EndpointRefused(str(error))  # nobody listens there
-    if _silenced(error):
-        return EndpointRefused(f"{str(error).rstrip('.')}: resume then, or now with another --model.")
-    if isinstance(error, Transient) and error.word == "run_deadline":
-        return LimitReached("deadline", "The deadline of this run is reached.")
-    return None
-
-
-def _pause(error: RepriseError, number: int) -> float:
-    """Seconds before the next attempt; jitter keeps callers that failed together from returning together."""
-    if isinstance(error, AnswerInvalid):
-        return 0.0
-    if isinstance(error, Transient) and error.retry_after is not None:
-        return min(LONGEST_PAUSE, error.retry_after) + random.uniform(0, 0.1)
-    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (number - 1)) * random.uniform(0.5, 1.0)
