@@ -15,8 +15,9 @@ from nodes.domain.documents import DocumentText
 from nodes.domain.errors import ArtifactMissing, UserError
 from nodes.domain.evidence import Locator
 from nodes.domain.facts import Fact
+from nodes.domain.folding import unaccented
 from nodes.domain.format import count, one_line, place_in, unit_of
-from nodes.domain.searching import Asked, around, asked, entries_of, same_length, unaccented
+from nodes.domain.searching import Asked, around, asked, entries_of, same_length
 from nodes.domain.titles import title_of
 
 MOST = 1000

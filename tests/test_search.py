@@ -192,11 +192,13 @@ def test_the_command_prints_passages_or_one_object_and_refuses_in_a_sentence(
     env = environment(database, home)
     assert "start SOURCE" in refused(run_here(["search", "France"], env, capsys), 2)
     room = risky(tmp_path / "room", 3)
+    (room / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
     (room / "contract_002.txt").write_text("The laws of \x1b[2J\u202eFrance, of the whole of it, apply.")
     assert run_here(["start", room, "--thread", "t", "--review", "never", "--json"], env, capsys).returncode == 0
     shown = run_here(["search", "laws", "France"], env, capsys)
     assert shown.returncode == 0 and "contract_001.txt, section 1  Firm 1" in shown.stdout
     assert "3 passages in 3 of 3 documents searched" in shown.stderr
+    assert "1 document not searched, for want of a text: not read yet, or not readable" in shown.stderr
     assert "\x1b[2J" not in shown.stdout and "\u202e" not in shown.stdout
     printed = run_here(["search", "laws", "of", "France", "--limit", "2", "--json"], env, capsys)
     data = json.loads(printed.stdout)

@@ -52,7 +52,8 @@ def _show(found: SearchView) -> None:
     where = f"of {count(found.searched, 'document')} searched"
     say(f"{count(found.total, 'passage')} in {found.documents} {where}{more}")
     if found.not_searched:
-        say(f"{count(found.not_searched, 'document')} of the matter could not be read: python run.py coverage THREAD")
+        left = count(found.not_searched, "document")
+        say(f"{left} not searched, for want of a text: not read yet, or not readable (python run.py coverage THREAD)")
     if not found:
         say("All words must stand in one passage: ask for fewer, or put the word or between them.")
 

@@ -91,6 +91,15 @@ def simplify(text: str) -> str:
     """
     joined = re.sub(r"(?<=[^\W\d_])[-\u00ad\u2010\ufffe]\n\s*(?=[^\W\d_])", "", text)
     plain = unicodedata.normalize("NFKD", joined.translate(_QUOTE_MARKS)).lower()
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
-    plain = plain.replace("œ", "oe").replace("æ", "ae").replace("\u2013", "-").replace("\u2014", "-")
+    plain = _bare(plain).replace("\u2013", "-").replace("\u2014", "-")
     return re.sub(r"\bnon- ?", "non-", " ".join(plain.split()))
+
+
+def unaccented(text: str) -> str:
+    """The text without accents, the ligatures œ and æ opened; capitals stay."""
+    return _bare(unicodedata.normalize("NFD", text))
+
+
+def _bare(decomposed: str) -> str:
+    letters = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return letters.replace("œ", "oe").replace("æ", "ae")

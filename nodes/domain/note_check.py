@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from nodes.domain.clauses import Finding
+from nodes.domain.folding import unaccented
 from nodes.domain.format import clean
 from nodes.domain.note import Dropped, Note, Sentence, is_stated, status_of
 from nodes.domain.quantities import negated, numbers_in
@@ -214,5 +215,4 @@ def _fold(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", text.casefold().replace("œ", "oe").replace("æ", "ae"))
-    return re.findall(r"\w+", "".join(char for char in plain if not unicodedata.combining(char)))
+    return re.findall(r"\w+", unaccented(unicodedata.normalize("NFKD", text.casefold())))

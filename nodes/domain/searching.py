@@ -16,6 +16,7 @@ from itertools import islice, takewhile
 from operator import itemgetter
 
 from nodes.domain.documents import DocumentText, Page
+from nodes.domain.folding import unaccented
 from nodes.domain.passages import paragraphs
 
 ENTRY_CHARS = 900
@@ -82,7 +83,7 @@ class Asked:
 
 
 def asked(question: str) -> Asked:
-    """What a person typed: words that must all be there, "phrases", one or another, -without.
+    """What a person typed: words that must all be there, "phrases", one or another (also OR, OU), -without.
 
     What is written as one, as 22-18.031 or L.1221-1, is asked for as a phrase.
     """
@@ -94,12 +95,6 @@ def asked(question: str) -> Asked:
     begin = next((place for place, term in enumerate(wanted) if term != "or"), len(wanted))
     both = dict.fromkeys([*unwanted, *map(unaccented, unwanted)])
     return Asked(" ".join(wanted[begin:]), " ".join(both))
-
-
-def unaccented(text: str) -> str:
-    """The text without accents, ligatures opened."""
-    opened = text.replace("œ", "oe").replace("æ", "ae")
-    return "".join(char for char in unicodedata.normalize("NFD", opened) if not unicodedata.combining(char))
 
 
 def same_length(text: str) -> str:
