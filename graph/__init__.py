@@ -12,26 +12,26 @@ if TYPE_CHECKING:
     from graph.app import Reprise
     from graph.builder import build_graph
     from graph.driver import drive
-    from graph.plain import memory_services, postgres_services
-    from graph.views import RunView
-    from nodes.domain.errors import RepriseError, StateEdited
+    from graph.usecases.plain import memory_services, postgres_services
+    from graph.views.run_view import RunView
+    from nodes.domain.shared.errors import RepriseError, StateEdited
     from nodes.ports import Services
     from state import RunContext, RunInput, RunOutput, RunState
 
 _HOMES = {
     "Reprise": "graph.app",
-    "RepriseError": "nodes.domain.errors",
+    "RepriseError": "nodes.domain.shared.errors",
     "RunContext": "state",
     "RunInput": "state",
     "RunOutput": "state",
     "RunState": "state",
-    "RunView": "graph.views",
+    "RunView": "graph.views.run_view",
     "Services": "nodes.ports",
-    "StateEdited": "nodes.domain.errors",
+    "StateEdited": "nodes.domain.shared.errors",
     "build_graph": "graph.builder",
     "drive": "graph.driver",
-    "memory_services": "graph.plain",
-    "postgres_services": "graph.plain",
+    "memory_services": "graph.usecases.plain",
+    "postgres_services": "graph.usecases.plain",
 }
 
 __all__ = [

@@ -8,36 +8,36 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from graph.adrift import require_a_place
-from graph.again import Again
-from graph.beginning import begun, steps_for
 from graph.builder import build_graph
 from graph.composition import Parts, compose
-from graph.display import Diagram, FindingsView, JournalView
 from graph.driver import Driver, OnEvent, drive
-from graph.estimate import Estimator
-from graph.facts import FactsView, facts_of
-from graph.forking import Forking
-from graph.inputs import absolute, check_engine, plain, reply_of
-from graph.keeping import Keeping, Sweep
-from graph.replies import WAIT, Replies, at_gate
-from graph.resuming import Resuming
-from graph.runtime.checkpoints import postgres_saver
-from graph.runtime.first_work import first_work
-from graph.runtime.lease import Lease
-from graph.runtime.migrations import migrate
-from graph.runtime.threads import checked_name, find_thread, thread_id_of
-from graph.searching import Searching
+from graph.inspection.inspection import Support
+from graph.inspection.search import Searching
+from graph.runtime.execution.first_call import first_work
+from graph.runtime.postgres.checkpoints import postgres_saver
+from graph.runtime.postgres.lease import Lease
+from graph.runtime.postgres.migrations import migrate
+from graph.runtime.postgres.threads import checked_name, find_thread, thread_id_of
 from graph.settings import Settings as OperatorSettings
 from graph.settings import operator_settings as operator_settings
-from graph.support import Support
-from graph.views import RunView, Views
-from nodes.domain.entering import readable
-from nodes.domain.errors import KnownThread, UserError
-from nodes.domain.options import apply
-from nodes.domain.review import Decision
-from nodes.domain.run import Run, Settings
-from nodes.domain.typed import as_typed
+from graph.usecases.beginning import begun, steps_for
+from graph.usecases.estimate import Estimator
+from graph.usecases.fork import Forking
+from graph.usecases.keeping import Keeping, Sweep
+from graph.usecases.request_args import absolute, check_engine, plain, reply_of
+from graph.usecases.resume.gate import WAIT, Replies, at_gate
+from graph.usecases.resume.plan import Resuming
+from graph.usecases.resume.retry import Again
+from graph.views.facts import FactsView, facts_of
+from graph.views.frames import Diagram, FindingsView, JournalView
+from graph.views.run_view import RunView, Views
+from graph.views.stranded import require_a_place
+from nodes.domain.review.review import Decision
+from nodes.domain.runs.options import apply
+from nodes.domain.runs.settings import Run, Settings
+from nodes.domain.runs.state_validation import readable
+from nodes.domain.shared.errors import KnownThread, UserError
+from nodes.domain.shared.shell_quote import as_typed
 from state import RunInput
 
 
@@ -92,7 +92,7 @@ class Reprise(Keeping, Forking, Searching):
     ) -> RunView:
         """Begin a run and drive it until it ends or waits.
 
-        `options` are fields of nodes.domain.run.Settings: models, batch_size, concurrency, budget_usd,
+        `options` are fields of nodes.domain.runs.settings.Settings: models, batch_size, concurrency, budget_usd,
         deadline_seconds, document_seconds, batch_wait_seconds, review, fresh, language,
         model_writes_note. Raises SourceError, OptionError, PlaybookError, KnownThread, ThreadBusy, EndpointRefused.
         """
@@ -128,7 +128,7 @@ class Reprise(Keeping, Forking, Searching):
         passwords: Mapping[str, str] | None = None,
         **options: Any,
     ) -> dict[str, Any]:
-        """What a run would take: see graph.estimate. Reads the documents, which is free and kept; asks no model."""
+        """What a run would take: see graph.usecases.estimate. Reads the documents, which is free and kept; asks no model."""
         source, playbook = await asyncio.to_thread(absolute, sources, playbook)
         wanted = apply(Settings(), options)
         check_engine(self.parts, engine, wanted, key=False)
@@ -221,7 +221,7 @@ class Reprise(Keeping, Forking, Searching):
         return await self.views.run(await self.find(thread))
 
     async def progress(self, thread: str) -> dict[str, Any]:
-        """How far a run is, at what pace, and what it does now: see graph.runtime.progress."""
+        """How far a run is, at what pace, and what it does now: see graph.runtime.execution.progress."""
         return await self.support.progress(await self.find(thread))
 
     async def findings(self, thread: str) -> FindingsView:

@@ -7,7 +7,6 @@ from functools import partial
 from langgraph.graph import END, START, StateGraph
 
 from graph.routing import after_extract, after_hold, after_record_review, after_score, after_summarize
-from nodes.entry import of_this_version
 from nodes.extract import extract
 from nodes.hold import hold
 from nodes.ingest import ingest
@@ -16,6 +15,7 @@ from nodes.ports import Services
 from nodes.publish import publish
 from nodes.record_review import record_review
 from nodes.score import score
+from nodes.steps.state_guard import of_this_version
 from nodes.summarize import summarize
 from state import RunContext, RunInput, RunOutput, RunState
 

@@ -10,41 +10,47 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph.adapters.children import Children
-from graph.adapters.clause_rules import ClauseRules
-from graph.adapters.clocks import SystemClock
+from graph.adapters.clock import SystemClock
+from graph.adapters.documents.reader import DocumentReader, ReaderLimits, reader_version
 from graph.adapters.embedded_postgres import revive
 from graph.adapters.embedded_postgres import start as start_server
-from graph.adapters.file_playbooks import FilePlaybooks
-from graph.adapters.folder_artifacts import FolderArtifacts, MemoryArtifacts
-from graph.adapters.folder_releases import FolderReleases, MemoryReleases
-from graph.adapters.folder_sources import FolderSources
-from graph.adapters.reader import DocumentReader, ReaderLimits, reader_version
+from graph.adapters.local_engine import ClauseRules
+from graph.adapters.processes.worker_pool import Children
+from graph.adapters.storage.folder_artifacts import FolderArtifacts, MemoryArtifacts
+from graph.adapters.storage.folder_releases import FolderReleases, MemoryReleases
+from graph.adapters.storage.folder_sources import FolderSources
+from graph.adapters.storage.playbook_files import FilePlaybooks
 from graph.driver import Outside
-from graph.runtime.boundaries import counting_into, dying_at, listening
-from graph.runtime.bounded import BoundedArtifacts, BoundedReleases, BoundedSources, BoundedTool, BoundedWebhook
-from graph.runtime.budget import Budget
-from graph.runtime.checkpoints import POOL_SIZE
-from graph.runtime.database import Database, pooled
-from graph.runtime.journal import JournalledCalls
-from graph.runtime.lease import OWNER
-from graph.runtime.memory_journal import MemoryJournal
-from graph.runtime.memory_ledger import MemoryLedger
-from graph.runtime.migrations import migrate, require_current
-from graph.runtime.outage import Outage
-from graph.runtime.paced import Paced, Rates, pace_of
-from graph.runtime.pools import PlainPool
-from graph.runtime.postgres_journal import PostgresJournal
-from graph.runtime.postgres_ledger import PostgresLedger
-from graph.runtime.pricing import Prices
-from graph.runtime.progress import MemoryPulse, PostgresPulse
+from graph.runtime.calls.budget import Budget
+from graph.runtime.calls.journal import JournalledCalls
+from graph.runtime.calls.pricing import Prices
+from graph.runtime.calls.rate_limit import Paced, Rates, pace_of
+from graph.runtime.execution.progress import MemoryPulse, PostgresPulse
+from graph.runtime.execution.read_ahead import PlainPool
+from graph.runtime.fault_points import counting_into, dying_at, listening
+from graph.runtime.instrumented_ports import (
+    BoundedArtifacts,
+    BoundedReleases,
+    BoundedSources,
+    BoundedTool,
+    BoundedWebhook,
+)
+from graph.runtime.memory.journal import MemoryJournal
+from graph.runtime.memory.ledger import MemoryLedger
+from graph.runtime.postgres.checkpoints import POOL_SIZE
+from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.journal import PostgresJournal
+from graph.runtime.postgres.lease import OWNER
+from graph.runtime.postgres.ledger import PostgresLedger
+from graph.runtime.postgres.migrations import migrate, require_current
+from graph.runtime.postgres.reconnect import Outage
 from graph.settings import Settings
-from nodes.domain.engine_files import local_sha256
-from nodes.domain.errors import StoreUnwritable
+from nodes.domain.clauses.engine_files import local_sha256
+from nodes.domain.shared.errors import StoreUnwritable
 from nodes.ports import Artifacts, Calls, Ledger, Pulse, Releases, Services, Sources, Tool, Webhook
 
 if TYPE_CHECKING:
-    from graph.adapters.openai_model import OpenAIModel
+    from graph.adapters.openai.model import OpenAIModel
 
 LEDGER_CONNECTIONS = 8
 """Of our own tables; the saver has a pool of its own, so that neither starves the other."""
@@ -196,7 +202,7 @@ async def _tools(
 
 def _model(settings: Settings) -> OpenAIModel:
     """Imported late: it takes a third of the start-up time, and a run of the local engine needs none of it."""
-    from graph.adapters.openai_model import OpenAIModel
+    from graph.adapters.openai.model import OpenAIModel
 
     return OpenAIModel(
         api_key=settings.openai_api_key.get_secret_value() or "none",

@@ -18,14 +18,14 @@ from langgraph.runtime import RunControl
 from langgraph.types import Command, StateSnapshot
 
 from graph.builder import build_graph
-from graph.runtime.checkpoints import postgres_saver
-from graph.runtime.database import Database, Pool
-from graph.runtime.lease import OWNER, Lease
-from graph.runtime.outage import Word
-from graph.runtime.pools import GRACE_SECONDS, ReadAhead
-from graph.runtime.tasks import ended
-from nodes.domain.errors import DatabaseUnreachable, LeaseLost, ReplyError
-from nodes.domain.run import WORKFLOW_VERSION
+from graph.runtime.cancel import ended
+from graph.runtime.execution.read_ahead import GRACE_SECONDS, ReadAhead
+from graph.runtime.postgres.checkpoints import postgres_saver
+from graph.runtime.postgres.database import Database, Pool
+from graph.runtime.postgres.lease import OWNER, Lease
+from graph.runtime.postgres.reconnect import Word
+from nodes.domain.runs.settings import WORKFLOW_VERSION
+from nodes.domain.shared.errors import DatabaseUnreachable, LeaseLost, ReplyError
 from nodes.ports import Services
 from state import RunContext, RunInput, RunOutput, RunState
 

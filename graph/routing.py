@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from nodes.domain.entering import more_batches
+from nodes.domain.runs.state_validation import more_batches
 from state import RunState
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from nodes.domain.errors import OperatorError
+from nodes.domain.shared.errors import OperatorError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 

@@ -11,15 +11,15 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from nodes.batches import close, work_of
-from nodes.domain.batching import batch_range
-from nodes.domain.entering import Entered
-from nodes.domain.errors import LimitReached
-from nodes.domain.format import count, duration
-from nodes.domain.run import Run
-from nodes.entry import enter
-from nodes.extract_document import extract_document
+from nodes.domain.runs.batching import batch_range
+from nodes.domain.runs.settings import Run
+from nodes.domain.runs.state_validation import Entered
+from nodes.domain.shared.errors import LimitReached
+from nodes.domain.shared.formats import count, duration
 from nodes.ports import Services
+from nodes.steps.batches import close, work_of
+from nodes.steps.extract_document import extract_document
+from nodes.steps.state_guard import enter
 from state import RunContext, RunState
 
 LEAST_AHEAD = 4

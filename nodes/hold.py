@@ -8,9 +8,9 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from nodes.domain.options import OptionError, apply
-from nodes.entry import enter
+from nodes.domain.runs.options import OptionError, apply
 from nodes.ports import Services
+from nodes.steps.state_guard import enter
 from state import RunContext, RunState
 
 RAISABLE = ("budget_usd", "deadline_seconds")

@@ -9,15 +9,15 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from nodes.domain.batching import batch_total
-from nodes.domain.entering import INPUT, entered
-from nodes.domain.errors import KnownThread
-from nodes.domain.format import count
-from nodes.domain.options import ENGINES, OptionError, apply
-from nodes.domain.run import WORKFLOW_VERSION, ArtifactRef, Run, Settings
-from nodes.forked import forked
+from nodes.domain.runs.batching import batch_total
+from nodes.domain.runs.options import ENGINES, OptionError, apply
+from nodes.domain.runs.settings import WORKFLOW_VERSION, ArtifactRef, Run, Settings
+from nodes.domain.runs.state_validation import INPUT, entered
+from nodes.domain.shared.errors import KnownThread
+from nodes.domain.shared.formats import count
 from nodes.ports import Services
 from nodes.prompts.versions import versions_now
+from nodes.steps.fork_inputs import forked
 from state import RunContext, RunState
 
 

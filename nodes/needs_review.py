@@ -7,9 +7,9 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from nodes.domain.gate import gate_payload
-from nodes.entry import enter, review_packet
+from nodes.domain.review.review_request import gate_payload
 from nodes.ports import Services
+from nodes.steps.state_guard import enter, review_packet
 from state import RunContext, RunState
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from nodes.domain.documents import SourceDocument
-from nodes.domain.playbook import Playbook
-from nodes.domain.review import Decision
-from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings, Spend, Tally
-from nodes.domain.searching import Entry
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.review.review import Decision
+from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run, Settings, Spend, Tally
+from nodes.domain.text.documents import SourceDocument
+from nodes.domain.text.search_entries import Entry
 
 
 class Clock(Protocol):

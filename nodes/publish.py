@@ -9,15 +9,15 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from nodes.domain.entering import unwritten
-from nodes.domain.errors import Undelivered
-from nodes.domain.finished import event_key, finished
-from nodes.domain.format import money, unit_of
-from nodes.domain.note import Note
-from nodes.domain.run import ArtifactRef, Run
-from nodes.entry import enter
-from nodes.outbox import once
+from nodes.domain.evidence.note_model import Note
+from nodes.domain.runs.settings import ArtifactRef, Run
+from nodes.domain.runs.state_validation import unwritten
+from nodes.domain.runs.webhook_event import event_key, finished
+from nodes.domain.shared.errors import Undelivered
+from nodes.domain.shared.formats import money, unit_of
 from nodes.ports import Services
+from nodes.steps.effects import once
+from nodes.steps.state_guard import enter
 from state import RunContext, RunState
 
 
@@ -35,7 +35,7 @@ async def publish(state: RunState, runtime: Runtime[RunContext], *, services: Se
     spend = await services.ledger.spent(run.run_id)
     read = sum(tally.pages[state] for state in ("read", "ocr", "empty"))
     # Only a run at its end needs it, and it takes a while to load.
-    from nodes.domain.report import ReportFacts, render_report
+    from nodes.domain.report.render.html import ReportFacts, render_report
 
     facts = ReportFacts(
         run=run.name or run.thread_id,

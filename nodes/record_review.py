@@ -6,11 +6,11 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from nodes.domain.format import count
-from nodes.domain.reply import read_reply
-from nodes.domain.review import changes_scores, decided, undecided
-from nodes.entry import enter, review_packet
+from nodes.domain.review.reply import read_reply
+from nodes.domain.review.review import changes_scores, decided, undecided
+from nodes.domain.shared.formats import count
 from nodes.ports import Services
+from nodes.steps.state_guard import enter, review_packet
 from state import RunContext, RunState
 
 

@@ -10,22 +10,22 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from nodes.batches import closed
-from nodes.domain.absence import missing_clauses
-from nodes.domain.accounting import all_found, all_settled
-from nodes.domain.batching import batch_range
-from nodes.domain.clauses import RISKS, Finding
-from nodes.domain.entering import Entered, batch_closed, slow_lane_closed
-from nodes.domain.errors import SourceError
-from nodes.domain.format import count
-from nodes.domain.playbook import Playbook
-from nodes.domain.review import Decision, latest, packet, sha256_of, to_bytes
-from nodes.domain.risk import Scored, reviewers_needed
-from nodes.domain.risk import score as scored_by
-from nodes.domain.run import ArtifactRef, DocumentResult, Run
-from nodes.entry import enter, what_was_looked_for
+from nodes.domain.evidence.findings import RISKS, Finding
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.review.review import Decision, latest, packet, sha256_of, to_bytes
+from nodes.domain.runs.batching import batch_range
+from nodes.domain.runs.completeness import all_found, all_settled
+from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run
+from nodes.domain.runs.state_validation import Entered, batch_closed, slow_lane_closed
+from nodes.domain.scoring.absence import missing_clauses
+from nodes.domain.scoring.risk import Scored, reviewers_needed
+from nodes.domain.scoring.risk import score as scored_by
+from nodes.domain.shared.errors import SourceError
+from nodes.domain.shared.formats import count
 from nodes.ports import Services
-from nodes.related import related
+from nodes.steps.batches import closed
+from nodes.steps.families import related
+from nodes.steps.state_guard import enter, what_was_looked_for
 from state import RunContext, RunState
 
 _RATED = ("documents", "suppliers")

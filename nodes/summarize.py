@@ -12,27 +12,27 @@ from typing import Any
 from langgraph.errors import GraphDrained
 from langgraph.runtime import Runtime
 
-from nodes.batches import facts_of
-from nodes.domain.accounting import all_settled
-from nodes.domain.clauses import Finding
-from nodes.domain.errors import DocumentError, LimitReached, Transient
-from nodes.domain.extraction import NoteAnswer
-from nodes.domain.facts import Fact
-from nodes.domain.families import Families
-from nodes.domain.format import count
-from nodes.domain.note import Note, Sentence, Standing, is_stated
-from nodes.domain.note_facts import write_contract_note
-from nodes.domain.note_markdown import to_markdown
-from nodes.domain.note_texts import note_title
-from nodes.domain.note_writer import NoteInput, with_dropped
-from nodes.domain.playbook import Playbook
-from nodes.domain.review import Decision, latest
-from nodes.domain.run import ArtifactRef, DocumentResult, Run, chain
-from nodes.domain.supplier_names import fullest, spelling
-from nodes.entry import enter, scored_findings, what_was_looked_for
+from nodes.domain.answers.extraction import NoteAnswer
+from nodes.domain.contracts.families.families import Families
+from nodes.domain.evidence.facts import Fact
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_model import Note, Sentence, Standing, is_stated
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.report.render.markdown import to_markdown
+from nodes.domain.report.wording.texts import note_title
+from nodes.domain.report.writers.contract_terms import write_contract_note
+from nodes.domain.report.writers.note_writer import NoteInput, with_dropped
+from nodes.domain.review.review import Decision, latest
+from nodes.domain.runs.completeness import all_settled
+from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run, chain
+from nodes.domain.shared.errors import DocumentError, LimitReached, Transient
+from nodes.domain.shared.formats import count
+from nodes.domain.text.supplier_names import fullest, spelling
 from nodes.ports import Services
 from nodes.prompts.questions import note_question
-from nodes.related import adopted, family_of
+from nodes.steps.batches import facts_of
+from nodes.steps.families import adopted, family_of
+from nodes.steps.state_guard import enter, scored_findings, what_was_looked_for
 from state import RunContext, RunState
 
 MOST_FINDINGS = 40
@@ -86,7 +86,9 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
 
 def _note(parts: NoteInput, facts: Mapping[str, Sequence[Fact]], known: Families | None) -> tuple[Note, str]:
     """`facts` by document; `known` are the families of contracts, None where the documents are court decisions."""
-    from nodes.domain.decision_note import write_decision_note  # only a run at its end, of this kind, needs it
+    from nodes.domain.report.writers.rulings_note import (
+        write_decision_note,  # only a run at its end, of this kind, needs it
+    )
 
     note = write_decision_note(parts, facts) if known is None else write_contract_note(parts, facts, known)
     note = with_dropped(note)

@@ -1,8 +1,8 @@
 """A small contract and the question about it, shared by the tests of models."""
 
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.passages import choose
-from nodes.domain.playbook import Clause
+from nodes.domain.answers.passages import choose
+from nodes.domain.playbook.model import Clause
+from nodes.domain.text.documents import DocumentText, Page
 from nodes.ports import Question
 from nodes.prompts.questions import model_question
 

@@ -21,9 +21,9 @@ from world import CHILDREN
 
 from graph import Reprise, composition
 from graph.adapters import embedded_postgres
-from graph.adapters.children import Children
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.migrations import migrate
+from graph.adapters.processes.worker_pool import Children
+from graph.runtime.postgres.migrations import migrate
+from graph.testing.endpoint import ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[1]
 T = TypeVar("T")

@@ -12,11 +12,11 @@ import pikepdf
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters.children import Children
-from graph.adapters.folder_artifacts import MemoryArtifacts
-from graph.adapters.layout import clean
-from graph.adapters.reader import READER_VERSION, DocumentReader
-from nodes.domain.documents import BOX_UNIT, DocumentText, SourceDocument
+from graph.adapters.documents.layout.running_text import clean
+from graph.adapters.documents.reader import READER_VERSION, DocumentReader
+from graph.adapters.processes.worker_pool import Children
+from graph.adapters.storage.folder_artifacts import MemoryArtifacts
+from nodes.domain.text.documents import BOX_UNIT, DocumentText, SourceDocument
 from nodes.ports import Question
 
 LEASE = "The Supplier shall indemnify the Customer against all losses."

@@ -21,7 +21,7 @@ from typing import Any
 from conftest import create
 from world import PATIENT, ROOT, environment, run, wait_until
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 
 @dataclass

@@ -14,8 +14,8 @@ from rooms import risky
 from world import rows
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.pricing import Prices
+from graph.runtime.calls.pricing import Prices
+from graph.testing.endpoint import ScriptedEndpoint
 from nodes.ports import Usage
 
 MODEL = "gpt-4.1-mini"

@@ -19,8 +19,8 @@ from conftest import _to_end, named
 from world import PATIENT, begin, environment, number, rows, wait_until
 
 from graph.adapters import embedded_postgres
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.migrations import migrate
+from graph.runtime.postgres.migrations import migrate
+from graph.testing.endpoint import ScriptedEndpoint
 
 MODELS = ("--engine", "openai", "--model", "extract=gpt-4.1-mini", "--model", "summarize=gpt-4.1-mini")
 

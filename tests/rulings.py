@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reportlab.pdfgen.canvas import Canvas
 
-from nodes.domain.documents import DocumentText, Page
+from nodes.domain.text.documents import DocumentText, Page
 
 NUMERALS = {1: "premier", 5: "cinq", 12: "douze", 14: "quatorze", 21: "vingt et un", 30: "trente"}
 

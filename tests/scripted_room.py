@@ -12,7 +12,7 @@ import pydantic
 from langchain_openai import ChatOpenAI
 from world import PATIENCE, wait_until
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 LIABILITY = "The Supplier's total liability under this Agreement shall not exceed EUR 100,000."
 LAW = "Le présent contrat est régi par le droit français."

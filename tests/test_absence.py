@@ -13,18 +13,18 @@ from test_risk import finding, result
 from world import DATA, ROOT, rows
 
 from graph import Reprise
-from nodes.domain.absence import MISSING, missing_clauses
-from nodes.domain.clauses import Finding
-from nodes.domain.looked_for import LookedFor, known_locally
-from nodes.domain.note import Note, Standing, status_of
-from nodes.domain.note_check import verified
-from nodes.domain.note_markdown import to_markdown
-from nodes.domain.note_writer import NoteInput, write_note
-from nodes.domain.playbook import Playbook
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.report import render_report
-from nodes.domain.risk import Scored, score
-from nodes.domain.run import DocumentResult
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_check import verified
+from nodes.domain.evidence.note_model import Note, Standing, status_of
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.playbook.searched_types import LookedFor, known_locally
+from nodes.domain.report.render.html import render_report
+from nodes.domain.report.render.markdown import to_markdown
+from nodes.domain.report.writers.note_writer import NoteInput, write_note
+from nodes.domain.runs.settings import DocumentResult
+from nodes.domain.scoring.absence import MISSING, missing_clauses
+from nodes.domain.scoring.risk import Scored, score
 
 CLAUSE = '[[clauses]]\ntype = "{0}"\ntitle = {{ en = "{1}" }}\nquestion = "?"\n'
 NAMES = [
@@ -164,7 +164,7 @@ def test_what_nobody_looked_for_is_not_missing() -> None:
 
 
 def test_what_the_classifier_knows_has_english_rules() -> None:
-    from nodes.domain.classifier import load_model
+    from nodes.domain.clauses.classifier import load_model
 
     assert set(map(str, load_model().types)) <= known_locally("en")
 

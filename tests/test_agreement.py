@@ -8,9 +8,9 @@ from rooms import risky
 from world import environment
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain.agreement import compared
-from nodes.domain.clauses import Candidate
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.clauses.engine_comparison import compared
+from nodes.domain.evidence.findings import Candidate
 
 MODEL, LOCAL = "openai:x", "local:model@1"
 

@@ -12,9 +12,9 @@ from world import ROOT, contracts, number, rows
 
 import graph
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain.errors import EndpointRefused, KnownThread, ReplyError, SourceError, ThreadBusy, UnknownThread
-from nodes.domain.options import OptionError
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.runs.options import OptionError
+from nodes.domain.shared.errors import EndpointRefused, KnownThread, ReplyError, SourceError, ThreadBusy, UnknownThread
 
 ROOM = ROOT / "samples" / "data-room"
 DANGEROUS = ROOM / "Blackpine Systems"

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nodes.domain.carrying import carried
-from nodes.domain.clauses import Finding
-from nodes.domain.overrides import said
-from nodes.domain.playbook import Playbook
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.review import Decision
-from nodes.domain.risk import unreviewed_risk, weighed
+from nodes.domain.contracts.families.overrides import said
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.review.decision_carryover import carried
+from nodes.domain.review.review import Decision
+from nodes.domain.scoring.risk import unreviewed_risk, weighed
 
 SHIPPED = Path(__file__).parents[1] / "nodes" / "playbooks" / "due-diligence.toml"
 PLAYBOOK = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")

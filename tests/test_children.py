@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from graph.adapters.children import ChildDied, ChildError, Children, ChildTimeout
+from graph.adapters.processes.worker_pool import ChildDied, ChildError, Children, ChildTimeout
 
 ROOT = Path(__file__).parents[1]
 PATIENCE, HELD = 300.0, 900.0
@@ -72,7 +72,7 @@ async def test_children_start_at_first_use_and_are_kept(children: Children) -> N
 
 
 async def test_a_child_that_reads_pdfs_loads_neither_langgraph_nor_langchain(children: Children) -> None:
-    modules = await children.run(loaded_modules, "graph.adapters.read_file", timeout=PATIENCE)
+    modules = await children.run(loaded_modules, "graph.adapters.documents.file_reader", timeout=PATIENCE)
     heavy = {"langgraph", "langchain_core", "pydantic", "psycopg", "lxml", "typer"}
     assert not heavy & set(modules)
 
@@ -162,7 +162,7 @@ async def test_closing_ends_also_a_child_that_is_only_starting(children: Childre
 
 PARENT = """
     import asyncio, os, sys, time
-    from graph.adapters.children import Children
+    from graph.adapters.processes.worker_pool import Children
 
     async def main():
         children = Children(workers=2)

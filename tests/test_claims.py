@@ -11,7 +11,7 @@ from rooms import risky
 from world import PATIENCE, number
 
 from graph import Reprise
-from graph.runtime.postgres_journal import PostgresJournal
+from graph.runtime.postgres.journal import PostgresJournal
 
 CLAIMED = "SELECT count(*) FROM reprise.answers WHERE state = 'claimed'"
 RUNNING = "SELECT count(*) FROM reprise.calls WHERE state = 'running'"

@@ -16,14 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.training.corpus import hits, plain_text, read_contracts
-from nodes.domain import classifier, engine_files, rules
-from nodes.domain.classifier import FORMAT, load, load_model, load_notions, save, steps, sure, weigh
-from nodes.domain.errors import MissingPart
-from nodes.domain.features import features, width
-from nodes.domain.local_engine import LONGEST, MOST, SURE_RULE, chances_of, classified, look, with_model
-from nodes.domain.passages import choose, likely_ones
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.sentences import sentences
+from nodes.domain.answers.passages import choose, likely_ones
+from nodes.domain.clauses.classifier import FORMAT, load, load_model, load_notions, save, steps, sure, weigh
+from nodes.domain.clauses.local_engine import LONGEST, MOST, SURE_RULE, chances_of, classified, look, with_model
+from nodes.domain.clauses.sentence_vectors import features, width
+from nodes.domain.evidence.findings import classifier, engine_files, rules
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.shared.errors import MissingPart
+from nodes.domain.text.sentences import sentences
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = ROOT.parent / "shared" / "data" / "contracts"
@@ -211,7 +211,7 @@ def test_what_is_likely_is_read_when_the_budget_allows_and_the_surest_first() ->
 
 def test_another_process_gives_the_same_chances_to_the_last_digit() -> None:
     code = (
-        "import json, sys; from graph.training.corpus import plain_text; from nodes.domain.local_engine import look;"
+        "import json, sys; from graph.training.corpus import plain_text; from nodes.domain.clauses.local_engine import look;"
         "print(json.dumps([[c.clause_type, c.start, c.confidence] for c in look(plain_text(sys.stdin.read()),"
         f"{TYPES!r}).passages]))"
     )

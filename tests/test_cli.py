@@ -240,23 +240,21 @@ def test_a_reader_that_goes_away_is_no_error(env: dict[str, str], waiting: dict[
 
 
 def test_every_command_has_help_and_help_loads_nothing_heavy(env: dict[str, str]) -> None:
-    from graph.surfaces.cli import app
+    from graph.surfaces.cli.main import app
 
     names = [command.callback.__name__ for command in app.registered_commands if command.callback]
     for command in app.registered_commands:
         assert command.callback is not None and command.callback.__doc__
     whole = run(["--help"], env).stdout
     assert all(re.search(rf"\b{name}\b", whole) for name in [*names, "db"])
-    code = (
-        "import sys; from graph.surfaces.cli import run; run(['start', '--help']); sys.exit('langgraph' in sys.modules)"
-    )
+    code = "import sys; from graph.surfaces.cli.main import run; run(['start', '--help']); sys.exit('langgraph' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 
 def test_a_fault_is_one_sentence_and_leaves_its_traceback_in_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from graph.surfaces.ends import end_of
+    from graph.surfaces.cli.exit_codes import end_of
 
     monkeypatch.setenv("REPRISE_HOME", str(tmp_path))
     assert end_of(ZeroDivisionError("division by zero")) == 1

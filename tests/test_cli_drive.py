@@ -15,7 +15,7 @@ import pytest
 from cli_room import Ended, objects, refused, room, run_here
 from world import HELD, PATIENT, begin, environment, heard, kill, passing, released, run, to_its_end, wait_until
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 Call = Callable[..., Ended]
 

@@ -13,8 +13,8 @@ from psycopg.conninfo import make_conninfo
 from rooms import risky
 from world import environment, number
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.database import open_pool
+from graph.runtime.postgres.database import open_pool
+from graph.testing.endpoint import ScriptedEndpoint
 
 Call = Callable[..., Ended]
 

@@ -20,9 +20,10 @@ from cli_room import room, run_here
 from rich.console import Console
 from world import PATIENCE, command, environment
 
-from graph.surfaces import terminal_columns, terminal_lists
-from graph.surfaces.terminal import show_findings
-from nodes.domain.clauses import Finding
+from graph.surfaces.terminal import lists as terminal_lists
+from graph.surfaces.terminal.run import columns as terminal_columns
+from graph.surfaces.terminal.run import show_findings
+from nodes.domain.evidence.findings import Finding
 
 
 def on_a_terminal(arguments: list[str], env: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:

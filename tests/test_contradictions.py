@@ -11,12 +11,12 @@ from test_carrying import held
 from test_risk import finding, result
 
 from graph.training.corpus import plain_text
-from nodes.domain.clauses import Finding
-from nodes.domain.contradictions import contradicted
-from nodes.domain.local_engine import look
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.risk import Scored, score
-from nodes.domain.whole_contract import APART
+from nodes.domain.clauses.local_engine import look
+from nodes.domain.contracts.facts.contract_wide import APART
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.scoring.contradictions import contradicted
+from nodes.domain.scoring.risk import Scored, score
 
 SHIPPED = Path(__file__).parents[1] / "nodes" / "playbooks" / "due-diligence.toml"
 PLAYBOOK = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")

@@ -10,19 +10,19 @@ import pytest
 from markdown_it import MarkdownIt
 from rulings import APPEAL, EXHIBITS, social, text_of
 
-from nodes.domain.clauses import Finding
-from nodes.domain.decision_note import write_decision_note
-from nodes.domain.decisions import clauses, read
-from nodes.domain.documents import DocumentText, SourceDocument
-from nodes.domain.facts import Fact
-from nodes.domain.note import Note
-from nodes.domain.note_markdown import to_markdown
-from nodes.domain.note_writer import NoteInput
-from nodes.domain.placing import located, located_facts
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.report import render_report
-from nodes.domain.run import DocumentResult
-from nodes.domain.summary_answer import read_summary, summary_passages
+from nodes.domain.answers.summary_answer import read_summary, summary_passages
+from nodes.domain.case_law.reader import clauses, read
+from nodes.domain.evidence.facts import Fact
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.locate_findings import located, located_facts
+from nodes.domain.evidence.note_model import Note
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.report.render.html import render_report
+from nodes.domain.report.render.markdown import to_markdown
+from nodes.domain.report.writers.note_writer import NoteInput
+from nodes.domain.report.writers.rulings_note import write_decision_note
+from nodes.domain.runs.settings import DocumentResult
+from nodes.domain.text.documents import DocumentText, SourceDocument
 
 PLAYBOOK = parse_playbook(
     'name = "law"\nversion = 1\ntitle = "Case law"\nkind = "decisions"\n'

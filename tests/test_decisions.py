@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 from rulings import APPEAL, COUNCIL, EXHIBITS, QUASHED, social, text_of
 
-from nodes.domain.contract_facts import read as read_as_contract
-from nodes.domain.decisions import TYPES, clauses, read
-from nodes.domain.decisions_dates import date_at
-from nodes.domain.facts import Proposal
+from nodes.domain.case_law.head.dates import date_at
+from nodes.domain.case_law.reader import TYPES, clauses, read
+from nodes.domain.contracts.reader import read as read_as_contract
+from nodes.domain.evidence.facts import Proposal
 
 
 def values(words: str, kind: str, /, **detail: object) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rulings import APPEAL, COUNCIL, social, text_of
 
-from nodes.domain.decisions import read
+from nodes.domain.case_law.reader import read
 
 
 def test_amounts_tell_whether_they_are_ordered_and_whether_for_the_costs() -> None:

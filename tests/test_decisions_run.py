@@ -14,7 +14,7 @@ from rulings import APPEAL, EXHIBITS, printed, rulings, social
 from world import PATIENT, begin, environment, kill, number, passing, rows, run, wait_until
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 REAL = DATA / "decisions_fr" / "pdf"
 MODELS = ("--playbook", "case-law", "--engine", "openai", "--model", "extract=gpt-4.1-mini")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rulings import APPEAL, COUNCIL, social, text_of
 
-from nodes.domain.decisions import read
+from nodes.domain.case_law.reader import read
 
 
 def solution(words: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.domain.denials import affirmed, denials
+from nodes.domain.text.negation import affirmed, denials
 
 
 @pytest.mark.parametrize(

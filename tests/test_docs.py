@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from world import PATIENCE, ROOT, environment
 
-from graph.surfaces.cli import PANELS
+from graph.surfaces.cli.main import PANELS
 
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)

@@ -16,7 +16,7 @@ from rooms import risky
 from world import HELD, PATIENCE, PATIENT, begin, environment, heard, number, released, rows, to_its_end, wait_until
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 MODELS = ("--engine", "openai", "--model", "extract=gpt-4.1-mini", "--model", "summarize=gpt-4.1-nano")
 

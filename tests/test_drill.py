@@ -19,10 +19,10 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from world import ROOT, contracts, environment, run
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.adapters.scripted_webhook import ScriptedWebhook
-from graph.drill_plan import plan
-from graph.runtime.boundaries import boundary, counted, counting_into, dying_at, inside, listening
+from graph.drill.plan import plan
+from graph.runtime.fault_points import boundary, counted, counting_into, dying_at, inside, listening
+from graph.testing.endpoint import ScriptedEndpoint
+from graph.testing.webhook import ScriptedWebhook
 
 
 def test_a_place_to_die_at_must_be_written_right() -> None:
@@ -40,7 +40,7 @@ def test_a_place_to_die_at_must_be_written_right() -> None:
 
 def test_a_place_to_die_at_may_name_a_moment_after_it(tmp_path: Path) -> None:
     script = (
-        "import time\nfrom graph.runtime.boundaries import boundary, dying_at, listening\n"
+        "import time\nfrom graph.runtime.fault_points import boundary, dying_at, listening\n"
         "with listening(dying_at('a:after:2+0.05')):\n"
         "    for n in range(2):\n"
         "        with boundary('a'): print(n, flush=True)\n"
@@ -130,7 +130,7 @@ async def test_whatever_reaches_outside_has_a_boundary_around_it(
 
 
 def test_every_call_of_the_saver_that_writes_is_bounded() -> None:
-    from graph.runtime.checkpoints import BoundedSaver
+    from graph.runtime.postgres.checkpoints import BoundedSaver
 
     for name in ("aput", "aput_writes", "aget_tuple"):
         assert getattr(BoundedSaver, name) is not getattr(AsyncPostgresSaver, name)

@@ -15,9 +15,9 @@ from rooms import risky
 
 from graph import Reprise, StateEdited, build_graph, memory_services
 from graph.routing import after_extract, after_hold, after_record_review, after_score, after_summarize
-from nodes.domain.entering import belongs, entered
-from nodes.domain.errors import UserError
-from nodes.domain.run import Run, Settings
+from nodes.domain.runs.settings import Run, Settings
+from nodes.domain.runs.state_validation import belongs, entered
+from nodes.domain.shared.errors import UserError
 
 CONFIG: Any = {"configurable": {"thread_id": "edited"}}
 OTHER: Any = {"configurable": {"thread_id": "other"}}

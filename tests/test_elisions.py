@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.evidence import locate
+from nodes.domain.evidence.quote_locator import locate
+from nodes.domain.text.documents import DocumentText, Page
 
 CONTRACT = """1. LIABILITY
 1.1 The Supplier's liability under this Agreement for each claim shall not exceed EUR 100,000.

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.domain.clauses import Candidate
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.entities import facts, negated, numbers_in, parties, supplier
-from nodes.domain.quantities import quantities
+from nodes.domain.contracts.parties.supplier import facts, negated, numbers_in, parties, supplier
+from nodes.domain.evidence.findings import Candidate
+from nodes.domain.text.documents import DocumentText, Page
+from nodes.domain.text.quantities import quantities
 
 
 def document(text: str) -> DocumentText:

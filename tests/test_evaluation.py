@@ -11,10 +11,10 @@ from cli_room import refused, run_here
 from rooms import risky
 from world import environment, number
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain.clauses import Finding
-from nodes.domain.evaluation import Letters, Scores, Seen, evaluate, meets, together
-from nodes.domain.gold import Gold, GoldError, matches, read_gold
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.evaluation.evaluation import Letters, Scores, Seen, evaluate, meets, together
+from nodes.domain.evaluation.golden_set import Gold, GoldError, matches, read_gold
+from nodes.domain.evidence.findings import Finding
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 TEXT = "1. The liability of the Supplier shall not exceed EUR 5,000.\n2. This is governed by the laws of Fra-\nnce. End"

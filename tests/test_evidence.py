@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.domain.clauses import Location
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.evidence import Locator, locate
+from nodes.domain.evidence.findings import Location
+from nodes.domain.evidence.quote_locator import Locator, locate
+from nodes.domain.text.documents import DocumentText, Page
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.evidence import locate
+from nodes.domain.evidence.quote_locator import locate
+from nodes.domain.text.documents import DocumentText, Page
 
 CONTRAT = (
     "Article 9 – Responsabilité\n"

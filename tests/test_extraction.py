@@ -5,10 +5,10 @@ from asking import document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.domain.clauses import Candidate
-from nodes.domain.evidence import locate
-from nodes.domain.extraction import MOST_CLAUSES, UNSURE, Supplier, complaint, read_answer
-from nodes.domain.passages import Passage
+from nodes.domain.answers.extraction import MOST_CLAUSES, UNSURE, Supplier, complaint, read_answer
+from nodes.domain.answers.passages import Passage
+from nodes.domain.evidence.findings import Candidate
+from nodes.domain.evidence.quote_locator import locate
 
 PASSAGES = [Passage(0, 100, 1), Passage(300, 400, 2)]
 TYPES = ("cap_on_liability", "governing_law")

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from world import environment, rows
 
 from graph import Reprise
-from nodes.domain.clauses import Candidate
-from nodes.domain.contract_facts import KINDS, read
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.facts import Fact, Proposal
-from nodes.domain.local_engine import look
-from nodes.domain.placing import located_facts
-from nodes.domain.quantities import numbers_in
+from nodes.domain.clauses.local_engine import look
+from nodes.domain.contracts.reader import KINDS, read
+from nodes.domain.evidence.facts import Fact, Proposal
+from nodes.domain.evidence.findings import Candidate
+from nodes.domain.evidence.locate_findings import located_facts
+from nodes.domain.text.documents import DocumentText, Page
+from nodes.domain.text.quantities import numbers_in
 
 TYPES = ("cap_on_liability", "governing_law", "renewal_term", "termination_for_convenience")
 

@@ -11,14 +11,14 @@ import pytest
 from world import ROOT
 
 from graph import Reprise
-from nodes.domain.clauses import Candidate, Finding
-from nodes.domain.contract_facts import read
-from nodes.domain.documents import DocumentText, Page, SourceDocument
-from nodes.domain.families import Families, families
-from nodes.domain.members import Member, member
-from nodes.domain.overrides import article_at, marked, numbering
-from nodes.domain.placing import located, located_facts
-from nodes.domain.run import DocumentResult
+from nodes.domain.contracts.families.families import Families, families
+from nodes.domain.contracts.families.members import Member, member
+from nodes.domain.contracts.families.overrides import article_at, marked, numbering
+from nodes.domain.contracts.reader import read
+from nodes.domain.evidence.findings import Candidate, Finding
+from nodes.domain.evidence.locate_findings import located, located_facts
+from nodes.domain.runs.settings import DocumentResult
+from nodes.domain.text.documents import DocumentText, Page, SourceDocument
 
 ROOM = ROOT / "samples" / "data-room"
 

@@ -13,7 +13,7 @@ from rooms import risky
 from world import number, rows
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 from nodes.prompts.questions import ANSWER_TOKENS
 
 MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-nano"}
@@ -91,7 +91,7 @@ async def test_silence_is_left_after_its_time_and_not_repeated_at_once(
     endpoint: ScriptedEndpoint, database: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Long enough for the others' answers on a busy machine, and no longer at the second try.
-    monkeypatch.setattr("nodes.extract_document.SLOW_FACTOR", 1.0)
+    monkeypatch.setattr("nodes.steps.extract_document.SLOW_FACTOR", 1.0)
     _, ended, documents = await under("hang", endpoint, database, home, tmp_path / "room", request_seconds=5.0)
     assert "also at a second try" in fails_by_name(documents)
     assert ended == {("completed", ""): 3, ("abandoned", "request_timeout"): 3}

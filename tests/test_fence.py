@@ -16,15 +16,15 @@ import psutil
 import pytest
 from world import number, rows
 
-from graph.runtime.database import Database, pooled
-from graph.runtime.journal import Claimed
-from graph.runtime.lease import OWNER, Lease, alive
-from graph.runtime.postgres_journal import PostgresJournal
-from graph.runtime.postgres_ledger import PostgresLedger
-from nodes.domain.documents import SourceDocument
-from nodes.domain.errors import LeaseLost
-from nodes.domain.review import Decision
-from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings
+from graph.runtime.calls.journal import Claimed
+from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.journal import PostgresJournal
+from graph.runtime.postgres.lease import OWNER, Lease, alive
+from graph.runtime.postgres.ledger import PostgresLedger
+from nodes.domain.review.review import Decision
+from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run, Settings
+from nodes.domain.shared.errors import LeaseLost
+from nodes.domain.text.documents import SourceDocument
 from nodes.ports import Question
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

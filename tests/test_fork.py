@@ -14,9 +14,9 @@ from rooms import risky
 from world import ROOT, contracts, environment, number, rows, run
 
 from graph import Reprise, build_graph, memory_services
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.boundaries import counted
-from nodes.domain.errors import KnownThread, NotForkable, PlaybookError
+from graph.runtime.fault_points import counted
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.shared.errors import KnownThread, NotForkable, PlaybookError
 
 SHIPPED = (ROOT / "nodes" / "playbooks" / "due-diligence.toml").read_text("utf-8")
 STRICT = (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nodes.domain.format import (
+from nodes.domain.shared.formats import (
     clean,
     count,
     duration,

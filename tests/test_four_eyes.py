@@ -12,12 +12,12 @@ from test_risk import PLAYBOOK, finding, result
 from world import ROOT, rows
 
 from graph import Reprise
-from nodes.domain.errors import ReplyError
-from nodes.domain.gate import gate_payload
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.reply import Reply, read_reply
-from nodes.domain.review import Decision, latest, packet, sha256_of, undecided
-from nodes.domain.risk import score
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.review.reply import Reply, read_reply
+from nodes.domain.review.review import Decision, latest, packet, sha256_of, undecided
+from nodes.domain.review.review_request import gate_payload
+from nodes.domain.scoring.risk import score
+from nodes.domain.shared.errors import ReplyError
 
 SHIPPED = (ROOT / "nodes" / "playbooks" / "due-diligence.toml").read_text("utf-8")
 FOUR_EYES = 'from_risk = "high"\nfour_eyes = ["high", "critical"]\n'

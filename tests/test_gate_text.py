@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from test_review_replies import make_packet
 
-from nodes.domain.gate import PAYLOAD_BYTES, gate_payload
-from nodes.domain.review import sha256_of
+from nodes.domain.review.review import sha256_of
+from nodes.domain.review.review_request import PAYLOAD_BYTES, gate_payload
 
 
 def shown(count: int = 1, **changes: object) -> str:

@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 from world import HELD, PATIENCE
 
-from graph.adapters.clocks import HandClock
-from graph.runtime.budget import Budget
-from graph.runtime.database import Database, pooled
-from graph.runtime.journal import Claimed, Journal, JournalledCalls, Stored, call_key
-from graph.runtime.lease import OWNER
-from graph.runtime.memory_journal import MemoryJournal
-from graph.runtime.pools import ReadAhead
-from graph.runtime.postgres_journal import PostgresJournal
-from graph.runtime.pricing import Prices
-from nodes.domain.errors import AnswerInvalid, EndpointRefused, LeaseLost, LimitReached, MissingPart, Transient
-from nodes.domain.run import Run, Settings
+from graph.adapters.clock import HandClock
+from graph.runtime.calls.budget import Budget
+from graph.runtime.calls.journal import Claimed, Journal, JournalledCalls, Stored, call_key
+from graph.runtime.calls.pricing import Prices
+from graph.runtime.execution.read_ahead import ReadAhead
+from graph.runtime.memory.journal import MemoryJournal
+from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.journal import PostgresJournal
+from graph.runtime.postgres.lease import OWNER
+from nodes.domain.runs.settings import Run, Settings
+from nodes.domain.shared.errors import AnswerInvalid, EndpointRefused, LeaseLost, LimitReached, MissingPart, Transient
 from nodes.ports import Patience, Question, ToolAnswer, Usage
 
 DOLLAR = {"paid-1": {"input": 1_000_000, "output": 0}}
@@ -73,7 +73,7 @@ async def journal(request: pytest.FixtureRequest) -> AsyncIterator[Journal]:
 
 @pytest.fixture
 def tool(monkeypatch: pytest.MonkeyPatch) -> Tool:
-    monkeypatch.setattr("graph.runtime.attempts.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("graph.runtime.calls.attempts.FIRST_PAUSE", 0.01)
     return Tool()
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.domain.contract_facts import read
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.facts import Proposal
-from nodes.domain.whole_contract import APART
+from nodes.domain.contracts.facts.contract_wide import APART
+from nodes.domain.contracts.reader import read
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.text.documents import DocumentText, Page
 
 DELAWARE = "12.1 This Agreement shall be governed by the laws of the State of Delaware."
 NEW_YORK = "11.4 The validity and performance of this Agreement are governed by the laws of the State of New York."

@@ -13,7 +13,7 @@ from pikepdf import Array, Dictionary, Name, String
 from world import contracts
 
 from graph import Reprise
-from graph.adapters.pdf_layers import HIDDEN, Layers, signed
+from graph.adapters.documents.pdf.layers import HIDDEN, Layers, signed
 
 SECRET = "The liability of the Supplier is unlimited."
 Change = Callable[[pikepdf.Pdf], object]

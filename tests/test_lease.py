@@ -15,15 +15,15 @@ import psycopg
 import pytest
 from world import PATIENCE, ROOT, environment, number, rows
 
-from graph.runtime import lease as leases
-from graph.runtime.database import Database, pooled
-from graph.runtime.lease import OWNER, Lease
-from nodes.domain.errors import LeaseLost, ThreadBusy
+from graph.runtime.postgres import lease as leases
+from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.lease import OWNER, Lease
+from nodes.domain.shared.errors import LeaseLost, ThreadBusy
 
 HOLD = """
 import asyncio, sys
-from graph.runtime.database import Database, pooled
-from graph.runtime.lease import OWNER, Lease
+from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.lease import OWNER, Lease
 
 async def main():
     pool = await pooled(sys.argv[1], OWNER, size=2)

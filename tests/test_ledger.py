@@ -10,14 +10,14 @@ from decimal import Decimal
 
 import pytest
 
-from graph.runtime.database import Database, pooled
-from graph.runtime.lease import OWNER
-from graph.runtime.memory_ledger import MemoryLedger
-from graph.runtime.postgres_ledger import PostgresLedger
-from nodes.domain.documents import SourceDocument
-from nodes.domain.errors import UnknownThread
-from nodes.domain.review import Decision
-from nodes.domain.run import ArtifactRef, DocumentResult, Run, Settings
+from graph.runtime.memory.ledger import MemoryLedger
+from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.lease import OWNER
+from graph.runtime.postgres.ledger import PostgresLedger
+from nodes.domain.review.review import Decision
+from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run, Settings
+from nodes.domain.shared.errors import UnknownThread
+from nodes.domain.text.documents import SourceDocument
 from nodes.ports import Ledger
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ from rooms import risky
 from world import rows
 
 from graph import Reprise, builder
-from nodes.domain.errors import StepUnknown, Unaccounted
+from nodes.domain.shared.errors import StepUnknown, Unaccounted
 
 ANSWER: Any = {"accept_all": True, "reviewer": "A. Martin", "reason": "checked"}
 

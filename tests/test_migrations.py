@@ -9,14 +9,12 @@ import pytest
 from world import PATIENCE, ROOT, environment, number, rows
 
 from graph import Reprise
-from graph.runtime.migrations import known, migrate, require_current
-from nodes.domain.errors import SchemaOutdated
+from graph.runtime.postgres.migrations import known, migrate, require_current
+from nodes.domain.shared.errors import SchemaOutdated
 
 
 def test_six_processes_migrate_a_fresh_database_at_once_and_all_are_fine(empty_database: str, home) -> None:
-    script = (
-        "import asyncio, sys; from graph.runtime.migrations import migrate; print(asyncio.run(migrate(sys.argv[1])))"
-    )
+    script = "import asyncio, sys; from graph.runtime.postgres.migrations import migrate; print(asyncio.run(migrate(sys.argv[1])))"
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", script, empty_database],
@@ -43,7 +41,7 @@ async def test_each_step_after_the_other_gives_the_same_schema_as_all_at_once(
 ) -> None:
     every = known()
     for length in range(1, len(every) + 1):
-        monkeypatch.setattr("graph.runtime.migrations.known", lambda length=length: every[:length])
+        monkeypatch.setattr("graph.runtime.postgres.migrations.known", lambda length=length: every[:length])
         await migrate(empty_database)
     query = """SELECT table_schema, table_name, column_name, data_type, column_default, is_nullable
                  FROM information_schema.columns WHERE table_schema IN ('public', 'reprise') ORDER BY 1, 2, 3"""

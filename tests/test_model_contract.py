@@ -6,12 +6,12 @@ import pytest
 from asking import CAP, CLAUSES, CONTRACT, LAW, document, question
 from world import PATIENCE
 
-from graph.adapters.openai_model import OpenAIModel
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.adapters.scripted_model import ScriptedModel
-from nodes.domain.errors import AnswerInvalid
-from nodes.domain.extraction import read_answer
-from nodes.domain.passages import choose
+from graph.adapters.openai.model import OpenAIModel
+from graph.testing.endpoint import ScriptedEndpoint
+from graph.testing.model import ScriptedModel
+from nodes.domain.answers.extraction import read_answer
+from nodes.domain.answers.passages import choose
+from nodes.domain.shared.errors import AnswerInvalid
 from nodes.ports import Tool
 
 Spoil = Callable[..., None]

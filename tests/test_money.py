@@ -13,15 +13,15 @@ from test_journal import DOLLAR, Tool, a_run, question
 from world import contracts, environment, number, rows, run
 
 from graph import Reprise
-from graph.adapters.clocks import SystemClock
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.budget import Budget
-from graph.runtime.journal import JournalledCalls
-from graph.runtime.memory_journal import MemoryJournal
-from graph.runtime.pricing import Prices
-from nodes.domain.errors import LimitReached, Transient
-from nodes.domain.options import OptionError, apply
-from nodes.domain.run import Settings, chain
+from graph.adapters.clock import SystemClock
+from graph.runtime.calls.budget import Budget
+from graph.runtime.calls.journal import JournalledCalls
+from graph.runtime.calls.pricing import Prices
+from graph.runtime.memory.journal import MemoryJournal
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.runs.options import OptionError, apply
+from nodes.domain.runs.settings import Settings, chain
+from nodes.domain.shared.errors import LimitReached, Transient
 
 MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-nano"}
 CHAIN = {"extract": "gpt-4.1-mini,gpt-4.1", "summarize": "gpt-4.1-nano"}
@@ -155,7 +155,7 @@ async def test_an_estimate_of_the_local_engine_costs_nothing(asking: Reprise, tm
 
 @pytest.fixture
 def paid(monkeypatch: pytest.MonkeyPatch) -> tuple[JournalledCalls, Tool]:
-    monkeypatch.setattr("graph.runtime.attempts.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("graph.runtime.calls.attempts.FIRST_PAUSE", 0.01)
     tool = Tool()
     return JournalledCalls(MemoryJournal(), {"model": tool}, Prices(DOLLAR), Budget(SystemClock())), tool
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from test_families import MASTER, member_of
 
-from nodes.domain.families import families
+from nodes.domain.contracts.families.families import families
 
 ENGLISH = (
     MASTER

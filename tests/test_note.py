@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from nodes.domain.clauses import Finding
-from nodes.domain.note import Note, Section, Sentence, Standing
-from nodes.domain.note_check import check, verified
-from nodes.domain.note_markdown import to_markdown
-from nodes.domain.note_texts import ENGLISH, FRENCH
-from nodes.domain.note_writer import NoteInput, with_dropped, write_note
-from nodes.domain.playbook import Clause, Playbook
-from nodes.domain.run import DocumentResult
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_check import check, verified
+from nodes.domain.evidence.note_model import Note, Section, Sentence, Standing
+from nodes.domain.playbook.model import Clause, Playbook
+from nodes.domain.report.render.markdown import to_markdown
+from nodes.domain.report.wording.texts import ENGLISH, FRENCH
+from nodes.domain.report.writers.note_writer import NoteInput, with_dropped, write_note
+from nodes.domain.runs.settings import DocumentResult
 
 PLAYBOOKS = Path(__file__).parents[1] / "nodes" / "playbooks"
 CAP = "The aggregate liability of Acme SAS shall not exceed EUR 100,000 in any twelve (12) month period."

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.domain.clauses import Finding
-from nodes.domain.facts import Fact
-from nodes.domain.families import families
-from nodes.domain.members import member
-from nodes.domain.note import Note, Standing
-from nodes.domain.note_facts import write_contract_note
-from nodes.domain.note_writer import NoteInput, with_dropped
-from nodes.domain.playbook import Clause, Playbook
-from nodes.domain.run import DocumentResult
+from nodes.domain.contracts.families.families import families
+from nodes.domain.contracts.families.members import member
+from nodes.domain.evidence.facts import Fact
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_model import Note, Standing
+from nodes.domain.playbook.model import Clause, Playbook
+from nodes.domain.report.writers.contract_terms import write_contract_note
+from nodes.domain.report.writers.note_writer import NoteInput, with_dropped
+from nodes.domain.runs.settings import DocumentResult
 
 PLAYBOOK = Playbook(
     name="terms", version=1, title="Terms", clauses=(Clause(type="insurance", title={"en": "Insurance"}, question="?"),)

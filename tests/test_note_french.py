@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from test_note import CAP, CHANGE, DECIDED, make_document, make_finding, make_note, said
 
-from graph.adapters.document_text import warnings
-from graph.adapters.reader import SENTENCES
-from graph.drill import _without_times
-from nodes.domain.clause_titles import SHIPPED
-from nodes.domain.french_reasons import french_reading
-from nodes.domain.hostile import HIDDEN, INSTRUCTION, clause_of
-from nodes.domain.note import Standing
-from nodes.domain.note_markdown import to_markdown
-from nodes.domain.note_reasons import reasons_in
-from nodes.domain.note_texts import note_title
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.report import ReportFacts, render_report
+from graph.adapters.documents.document_text import warnings
+from graph.adapters.documents.reader import SENTENCES
+from graph.drill.drill import _without_times
+from nodes.domain.evidence.note_model import Standing
+from nodes.domain.playbook.prompt_injection import HIDDEN, INSTRUCTION, clause_of
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.playbook.titles import SHIPPED
+from nodes.domain.report.render.html import ReportFacts, render_report
+from nodes.domain.report.render.markdown import to_markdown
+from nodes.domain.report.wording.french_reasons import french_reading
+from nodes.domain.report.wording.reasons import reasons_in
+from nodes.domain.report.wording.texts import note_title
 
 PLAYBOOKS = Path(__file__).parents[1] / "nodes" / "playbooks"
 REASONS = (

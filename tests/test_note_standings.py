@@ -9,11 +9,11 @@ import pytest
 from test_absence import CAP, OTHERS, TEXT, note_of, scored
 from test_risk import finding, result
 
-from nodes.domain.clauses import Finding
-from nodes.domain.note import Note
-from nodes.domain.note_markdown import to_markdown
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.report import render_report
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_model import Note
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.report.render.html import render_report
+from nodes.domain.report.render.markdown import to_markdown
 
 PAGES = ((1, "read", ""), (2, "read", ""))
 WEIGHED = TEXT.replace(

@@ -19,12 +19,12 @@ from world import ROOT, environment
 
 from graph import Reprise
 from graph.builder import build_graph
-from graph.comparing import Comparison
-from graph.display import Diagram, FindingsView, JournalView, run_html
-from graph.facts import DocumentFact, FactsView
 from graph.surfaces import notebook as notebook_surface
-from nodes.domain.errors import MissingPart
-from nodes.domain.facts import Fact
+from graph.views.comparison import Comparison
+from graph.views.facts import DocumentFact, FactsView
+from graph.views.frames import Diagram, FindingsView, JournalView, run_html
+from nodes.domain.evidence.facts import Fact
+from nodes.domain.shared.errors import MissingPart
 
 NOTEBOOK = ROOT / "notebooks" / "01_first_run.ipynb"
 EVIL = "<script>alert(1)</script>\u202e<img src=x onerror=alert(1)>"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.domain.quantities import numbers_in, quantities, splits_number
+from nodes.domain.text.quantities import numbers_in, quantities, splits_number
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"

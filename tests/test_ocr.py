@@ -20,9 +20,11 @@ from reportlab.pdfgen.canvas import Canvas
 from world import PATIENCE
 
 from graph import Reprise
-from graph.adapters import ocr, reader, tesseract
-from graph.adapters.children import ChildDied, Children
-from nodes.domain.errors import MissingPart
+from graph.adapters.documents import reader
+from graph.adapters.documents.ocr import recognition as ocr
+from graph.adapters.documents.ocr import tesseract
+from graph.adapters.processes.worker_pool import ChildDied, Children
+from nodes.domain.shared.errors import MissingPart
 
 needs_tesseract = pytest.mark.skipif(
     not tesseract.reads(""), reason="Tesseract is not installed with its data for French and English"

@@ -13,10 +13,10 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from graph import Reprise
-from graph.adapters import pdf_page
-from graph.adapters.ink import bare
-from graph.adapters.ocr_outcome import SCANT, settle
-from graph.adapters.reader import lacking_for_ocr
+from graph.adapters.documents.ocr.blank_page import bare
+from graph.adapters.documents.ocr.outcome import SCANT, settle
+from graph.adapters.documents.pdf import page as pdf_page
+from graph.adapters.documents.reader import lacking_for_ocr
 
 needs_ocr = pytest.mark.skipif(bool(lacking_for_ocr()), reason="no OCR is installed")
 SHEET = landscape(A6)

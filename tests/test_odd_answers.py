@@ -13,10 +13,10 @@ from rooms import risky
 from world import rows
 
 from graph import Reprise
-from graph.adapters.model_answers import parsed
-from graph.adapters.openai_model import OpenAIModel
+from graph.adapters.openai.answers import parsed
+from graph.adapters.openai.model import OpenAIModel
 from graph.adapters.retry_after import retry_after
-from nodes.domain.errors import AnswerInvalid, EndpointRefused, RepriseError, Transient
+from nodes.domain.shared.errors import AnswerInvalid, EndpointRefused, RepriseError, Transient
 
 FOUND = '{"clauses": [], "supplier": null}'
 VALUE = {"clauses": [], "supplier": None}

@@ -14,8 +14,8 @@ from cut_off import everything
 from old_threads import lay_out_the_room, restore
 from world import environment, number, rows
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.migrations import migrate
+from graph.runtime.postgres.migrations import migrate
+from graph.testing.endpoint import ScriptedEndpoint
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ from asking import question
 from odd_endpoint import Body, Reply, completion, odd_endpoint, refusal
 from world import HELD, PATIENCE, wait_until
 
-from graph.adapters.openai_model import OpenAIModel
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain.errors import AnswerInvalid, EndpointRefused, RepriseError, Transient
+from graph.adapters.openai.model import OpenAIModel
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.shared.errors import AnswerInvalid, EndpointRefused, RepriseError, Transient
 from nodes.ports import Usage
 
 KEY = "sk-test-0123456789abcdef"

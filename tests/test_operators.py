@@ -18,8 +18,8 @@ from world import PATIENCE, ROOT, environment, number, rows
 
 from graph import Reprise
 from graph.settings import Settings
-from graph.surfaces.cli import app
-from nodes.domain.errors import StoreUnwritable
+from graph.surfaces.cli.main import app
+from nodes.domain.shared.errors import StoreUnwritable
 
 PAGES = sorted((ROOT / "docs").glob("**/*.md"))
 PAGE = (ROOT / "docs" / "operators.md").read_text("utf-8")

@@ -13,7 +13,7 @@ from outage_server import MODELS, Server, asked, begun, half_done, nothing_twice
 from rooms import risky
 from world import HELD, PATIENT, begin, contracts, environment, number, passing, released, to_its_end, until, wait_until
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 RESUME = ("--accept-all", "--reviewer", "A. Martin", "--reason", "checked", "--json")
 

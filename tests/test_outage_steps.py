@@ -14,10 +14,10 @@ from rooms import risky
 from world import PATIENCE, contracts, rows
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.boundaries import listening
-from graph.runtime.checkpoints import BoundedSaver
-from graph.runtime.database import Database, queries
+from graph.runtime.fault_points import listening
+from graph.runtime.postgres.checkpoints import BoundedSaver
+from graph.runtime.postgres.database import Database, queries
+from graph.testing.endpoint import ScriptedEndpoint
 
 REVIEW = {"accept_all": True, "reviewer": "A. Martin", "reason": "checked"}
 

@@ -10,10 +10,10 @@ import pytest
 from outage_server import Server, cut_off
 from world import PATIENCE, rows
 
-from graph.runtime.database import Database, pooled
-from graph.runtime.lease import OWNER, Lease
-from graph.runtime.outage import Outage, Word, is_lost
-from nodes.domain.errors import DatabaseUnreachable, LeaseLost
+from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.lease import OWNER, Lease
+from graph.runtime.postgres.reconnect import Outage, Word, is_lost
+from nodes.domain.shared.errors import DatabaseUnreachable, LeaseLost
 
 
 def test_what_is_an_outage_and_what_is_not() -> None:
@@ -59,7 +59,7 @@ async def test_after_an_outage_a_driver_that_was_overtaken_meanwhile_hears_it_be
 async def test_an_outage_is_waited_for_by_all_together_and_told_once(
     own_server: Server, outage_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph.runtime.outage.TELL_SECONDS", 0.0)
+    monkeypatch.setattr("graph.runtime.postgres.reconnect.TELL_SECONDS", 0.0)
     pool = await pooled(outage_url, OWNER, size=4, outage=Outage(outage_url, PATIENCE))
     database, words = Database(pool), list[Word]()
     with pool.outage.telling(words.append):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, cast
 
-from graph.runtime.memory_ledger import MemoryLedger
-from nodes.domain.run import Run, Settings
-from nodes.outbox import once
+from graph.runtime.memory.ledger import MemoryLedger
+from nodes.domain.runs.settings import Run, Settings
 from nodes.ports import Services
+from nodes.steps.effects import once
 
 RUN = Run("r", "t", "", "m", "", "p", "", "local", 1, Settings())
 

@@ -6,8 +6,8 @@ from asking import CONTRACT, document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.domain.clauses import Candidate
-from nodes.domain.passages import SHORT_CHARS, Passage, choose, chunks, halve, render, shown
+from nodes.domain.answers.passages import SHORT_CHARS, Passage, choose, chunks, halve, render, shown
+from nodes.domain.evidence.findings import Candidate
 
 FILLER = "The parties meet every quarter and talk about the weather, the roads and the price of tea in the region. "
 CAP = "The Supplier's total liability shall not exceed EUR 50,000."

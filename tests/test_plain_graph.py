@@ -20,10 +20,10 @@ from world import ROOT, contracts, environment, run
 
 import graph
 from graph import Reprise, Services, build_graph, memory_services, postgres_services
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.threads import thread_id_of
-from nodes.domain.errors import KnownThread
-from nodes.domain.run import Run
+from graph.runtime.postgres.threads import thread_id_of
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.runs.settings import Run
+from nodes.domain.shared.errors import KnownThread
 
 THREAD = thread_id_of("plain")
 CONFIG: Any = {"configurable": {"thread_id": THREAD}}

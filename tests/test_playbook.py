@@ -15,13 +15,13 @@ from test_risk import finding, result
 from world import ROOT
 
 from graph import Reprise, build_graph, memory_services
-from graph.adapters.file_playbooks import FilePlaybooks, shipped
-from graph.adapters.slow_patterns import slow_ones
-from nodes.domain.errors import NotForkable, PlaybookError, UnknownThread
-from nodes.domain.playbook import Playbook
-from nodes.domain.playbook_check import warnings_about
-from nodes.domain.playbook_reading import MOST_BYTES, json_schema, parse_playbook, read_playbook
-from nodes.domain.risk import score
+from graph.adapters.processes.slow_patterns import slow_ones
+from graph.adapters.storage.playbook_files import FilePlaybooks, shipped
+from nodes.domain.playbook.check import warnings_about
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.reading import MOST_BYTES, json_schema, parse_playbook, read_playbook
+from nodes.domain.scoring.risk import score
+from nodes.domain.shared.errors import NotForkable, PlaybookError, UnknownThread
 
 TOML = """\
 name = "leases"
@@ -285,7 +285,7 @@ def test_check_names_a_pattern_that_explodes(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_run_is_not_held_up_by_a_pattern_that_explodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodes.domain.weighing.SEARCH_SECONDS", 0.2)
+    monkeypatch.setattr("nodes.domain.scoring.points.SEARCH_SECONDS", 0.2)
     text = TOML.replace(
         "points = 50", "points = 50\nmodifiers = [{ pattern = '(\\w+\\s?)+[$%]', points = 1, reason = 'x' }]"
     )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nodes.domain.clauses import Finding
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.risk import weighed
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.scoring.risk import weighed
 
 SHIPPED = Path(__file__).parents[1] / "nodes" / "playbooks" / "due-diligence.toml"
 PLAYBOOK = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")

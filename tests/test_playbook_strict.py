@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from test_playbook import TOML, YAML, checked, read
 
-from nodes.domain.playbook import Playbook
-from nodes.domain.playbook_reading import parse_playbook
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.reading import parse_playbook
 
 STRANGE = """\
 name: strange

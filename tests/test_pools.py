@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 from world import PATIENCE
 
-from graph.runtime.pools import PlainPool, ReadAhead
-from nodes.domain.run import Run, Settings
+from graph.runtime.execution.read_ahead import PlainPool, ReadAhead
+from nodes.domain.runs.settings import Run, Settings
 
 
 def run_of(concurrency: int) -> Run:

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.runtime.pricing import Prices
-from nodes.domain.errors import OperatorError
+from graph.runtime.calls.pricing import Prices
+from nodes.domain.shared.errors import OperatorError
 from nodes.ports import Usage
 
 MILLION = Usage(1_000_000, 0, 1_000_000)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from asking import CLAUSES, CONTRACT, document, question
 
-from nodes.domain.errors import MissingPart
-from nodes.domain.extraction import SCHEMAS, complaint, json_schema
-from nodes.domain.passages import Passage, choose
+from nodes.domain.answers.extraction import SCHEMAS, complaint, json_schema
+from nodes.domain.answers.passages import Passage, choose
+from nodes.domain.shared.errors import MissingPart
 from nodes.ports import Question
 from nodes.prompts import load_prompt
 from nodes.prompts.questions import model_question, note_question

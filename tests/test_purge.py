@@ -15,8 +15,8 @@ from test_cli_terminal import on_a_terminal, read_until
 from world import HELD, PATIENCE, PATIENT, begin, environment, kill, number, rows, run, wait_until
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain.errors import PurgedThread, ThreadBusy, UserError
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.shared.errors import PurgedThread, ThreadBusy, UserError
 
 SECRET = "heliotrope of Zanzibar"
 """Stands in a clause of each document, so that it is in texts, answers, findings, packets and notes."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from graph.runtime import paced
-from graph.runtime.paced import Pace, Paced, Rates, pace_of
-from nodes.domain.errors import Transient
+from graph.runtime.calls import rate_limit as paced
+from graph.runtime.calls.rate_limit import Pace, Paced, Rates, pace_of
+from nodes.domain.shared.errors import Transient
 from nodes.ports import Question, ToolAnswer, Usage
 
 

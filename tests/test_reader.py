@@ -11,14 +11,14 @@ import pytest
 from desk import LEASE, Desk, changed, check_offsets, pdf, says, words
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters.children import Children
-from graph.adapters.document_text import spoken
-from graph.adapters.folder_artifacts import MemoryArtifacts
-from graph.adapters.language import language_of
-from graph.adapters.layout import clean
-from graph.adapters.reader import DocumentReader, ReaderLimits, describe
-from nodes.domain.documents import BOX_UNIT
-from nodes.domain.file_names import unopened
+from graph.adapters.documents.document_text import spoken
+from graph.adapters.documents.language import language_of
+from graph.adapters.documents.layout.running_text import clean
+from graph.adapters.documents.reader import DocumentReader, ReaderLimits, describe
+from graph.adapters.processes.worker_pool import Children
+from graph.adapters.storage.folder_artifacts import MemoryArtifacts
+from nodes.domain.shared.file_names import unopened
+from nodes.domain.text.documents import BOX_UNIT
 from nodes.ports import Question, Tool
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"

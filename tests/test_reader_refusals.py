@@ -14,10 +14,10 @@ import pikepdf
 import pytest
 from desk import LEASE, Desk, changed, check_offsets, pdf, says
 
-from graph.adapters import reader as reader_module
-from graph.adapters.reader import READER_VERSION, DocumentReader, ReaderLimits
-from nodes.domain.errors import Unreadable
-from nodes.domain.file_names import misnamed
+from graph.adapters.documents import reader as reader_module
+from graph.adapters.documents.reader import READER_VERSION, DocumentReader, ReaderLimits
+from nodes.domain.shared.errors import Unreadable
+from nodes.domain.shared.file_names import misnamed
 from nodes.ports import Question
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"

@@ -12,10 +12,10 @@ from desk import LEASE, Desk, changed, check_offsets, pdf, says, words
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters.layout import Word, lay_out
-from graph.adapters.reader import DocumentReader, version_of
-from graph.adapters.reading_order import in_order
-from nodes.domain.documents import BOX_UNIT
+from graph.adapters.documents.layout.reading_order import in_order
+from graph.adapters.documents.layout.running_text import Word, lay_out
+from graph.adapters.documents.reader import DocumentReader, version_of
+from nodes.domain.text.documents import BOX_UNIT
 
 needs_ocr = pytest.mark.skipif(not version_of("rapidocr"), reason="rapidocr is not installed")
 PICTURE = (960, 540)

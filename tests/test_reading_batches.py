@@ -10,10 +10,10 @@ from desk import Desk, pdf
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters.document_text import encoded
-from graph.adapters.pdf_calls import SLOTS
-from graph.adapters.pdf_text import HEAVIEST
-from nodes.domain.documents import BOX_UNIT, DocumentText, Page
+from graph.adapters.documents.document_text import encoded
+from graph.adapters.documents.pdf.document import HEAVIEST
+from graph.adapters.documents.pdf.pdfium_calls import SLOTS
+from nodes.domain.text.documents import BOX_UNIT, DocumentText, Page
 
 WIDTH, HEIGHT, LEFT, PITCH, SIZE = 1800, 800, 50, 6, 3
 LINES, WORDS = 120, 100

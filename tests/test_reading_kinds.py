@@ -12,14 +12,14 @@ import pytest
 from desk import LEASE, Desk, changed, check_offsets, ghost, pdf, says
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters.docx_numbers import numeral
-from graph.adapters.file_kind import kind_of
-from graph.adapters.folder_sources import FolderSources
-from nodes.domain.documents import DocumentText, Page, SourceDocument, keys_for
-from nodes.domain.errors import SourceError, Unreadable
-from nodes.domain.hostile import clause_of, hidden_findings, instructions, instructs
-from nodes.domain.passages import Passage, shown
-from nodes.domain.sentences import heading_at, headings
+from graph.adapters.documents.file_kind import kind_of
+from graph.adapters.documents.formats.docx_numbering import numeral
+from graph.adapters.storage.folder_sources import FolderSources
+from nodes.domain.answers.passages import Passage, shown
+from nodes.domain.playbook.prompt_injection import clause_of, hidden_findings, instructions, instructs
+from nodes.domain.shared.errors import SourceError, Unreadable
+from nodes.domain.text.documents import DocumentText, Page, SourceDocument, keys_for
+from nodes.domain.text.sentences import heading_at, headings
 
 
 def word(path: Path) -> Path:
@@ -276,7 +276,7 @@ async def test_a_damaged_word_document_is_refused_in_one_sentence(desk: Desk, tm
 
 
 def test_a_message_without_a_body_has_an_empty_section() -> None:
-    from graph.adapters.mail_text import read_mail
+    from graph.adapters.documents.formats.mail import read_mail
 
     message = mail("", "x")
     message.set_content(io.BytesIO().getvalue(), maintype="image", subtype="png")

@@ -25,7 +25,7 @@ from world import (
     wait_until,
 )
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 MODELS = ("--engine", "openai", "--model", "extract=gpt-4.1-mini", "--model", "summarize=gpt-4.1-mini")
 

@@ -14,10 +14,10 @@ from test_families import (
     text_of,
 )
 
-from nodes.domain.absence import counts
-from nodes.domain.contract_facts import read
-from nodes.domain.families import Families, families
-from nodes.domain.overrides import marked, numbering
+from nodes.domain.contracts.families.families import Families, families
+from nodes.domain.contracts.families.overrides import marked, numbering
+from nodes.domain.contracts.reader import read
+from nodes.domain.scoring.absence import counts
 
 HEAD = (
     "Amendment No. 1\nThis Amendment is made on 12 September 2024 and amends the Services Agreement of 1 March 2023.\n"

@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 import pytest
 from test_note import DECIDED, HOSTILE, make_document, make_finding, make_note
 
-from nodes.domain.format import money
-from nodes.domain.note import Standing
-from nodes.domain.report import ReportFacts, render_report
+from nodes.domain.evidence.note_model import Standing
+from nodes.domain.report.render.html import ReportFacts, render_report
+from nodes.domain.shared.formats import money
 
 FACTS = ReportFacts(
     "acme-suppliers · 6f1c2d3e",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from test_families import MASTER, member_of
 
-from nodes.domain.clauses import Candidate, Finding
-from nodes.domain.documents import DocumentText, Page, SourceDocument
-from nodes.domain.families import Families, families
-from nodes.domain.overrides import marked
-from nodes.domain.placing import located
+from nodes.domain.contracts.families.families import Families, families
+from nodes.domain.contracts.families.overrides import marked
+from nodes.domain.evidence.findings import Candidate, Finding
+from nodes.domain.evidence.locate_findings import located
+from nodes.domain.text.documents import DocumentText, Page, SourceDocument
 
 NEWER = """Amended and Restated Master Services Agreement
 This Amended and Restated Master Services Agreement is made on 9 May 2025 between Acme Ltd (the "Supplier") and

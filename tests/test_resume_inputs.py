@@ -17,9 +17,9 @@ from rooms import risky
 from world import environment, rows
 
 from graph import Reprise
-from graph.runtime.pools import PlainPool
-from nodes.batches import facts_of, text_of
-from nodes.domain.errors import ArtifactMissing
+from graph.runtime.execution.read_ahead import PlainPool
+from nodes.domain.shared.errors import ArtifactMissing
+from nodes.steps.batches import facts_of, text_of
 
 ANSWER: Any = {"accept_all": True, "reviewer": "A. Martin", "reason": "checked"}
 CUT = ("sql.finish_document:after:5", "--batch-size", "3", "--concurrency", "1", "--review", "never")

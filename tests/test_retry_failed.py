@@ -17,8 +17,8 @@ from rooms import risky
 from world import HELD, PATIENCE, begin, contracts, environment, kill, number, rows, run, wait_until
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain.errors import UnknownThread
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.shared.errors import UnknownThread
 
 MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-nano"}
 OPENAI: dict[str, Any] = {"engine": "openai", "models": MODELS}

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nodes.domain.clauses import RISKS, Finding
-from nodes.domain.gate import PAYLOAD_BYTES, gate_payload
-from nodes.domain.playbook import Clause, Playbook, Review
-from nodes.domain.reply import Choice, Reply, read_reply
-from nodes.domain.review import Decision, changes_scores, latest, packet, sha256_of, to_bytes, undecided
+from nodes.domain.evidence.findings import RISKS, Finding
+from nodes.domain.playbook.model import Clause, Playbook, Review
+from nodes.domain.review.reply import Choice, Reply, read_reply
+from nodes.domain.review.review import Decision, changes_scores, latest, packet, sha256_of, to_bytes, undecided
+from nodes.domain.review.review_request import PAYLOAD_BYTES, gate_payload
 
 AT = datetime(2026, 11, 29, 3, 12, tzinfo=UTC)
 

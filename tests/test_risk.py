@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from nodes.domain.clauses import Alignment, Finding
-from nodes.domain.playbook import Playbook
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.risk import Scored, risk_of, score
-from nodes.domain.run import DocumentResult
+from nodes.domain.evidence.findings import Alignment, Finding
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.runs.settings import DocumentResult
+from nodes.domain.scoring.risk import Scored, risk_of, score
 
 SHIPPED = Path(__file__).parents[1] / "nodes" / "playbooks" / "due-diligence.toml"
 

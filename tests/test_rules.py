@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.adapters.children import Children, ChildTimeout
-from graph.adapters.clause_rules import ClauseRules, read_clauses
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.errors import AnswerInvalid
-from nodes.domain.folding import simplify
-from nodes.domain.local_engine import look
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.rules import denies, find, load_rules, rules_sha256
-from nodes.domain.sentences import sentences
+from graph.adapters.local_engine import ClauseRules, read_clauses
+from graph.adapters.processes.worker_pool import Children, ChildTimeout
+from nodes.domain.clauses.local_engine import look
+from nodes.domain.clauses.rules import denies, find, load_rules, rules_sha256
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.shared.errors import AnswerInvalid
+from nodes.domain.text.documents import DocumentText, Page
+from nodes.domain.text.normalise import simplify
+from nodes.domain.text.sentences import sentences
 from nodes.ports import Question
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"

@@ -9,7 +9,7 @@ from typing import Any
 from world import contracts
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-mini"}
 QUOTE = "The Supplier's aggregate liability under this Agreement shall not exceed EUR 10,000."

@@ -12,10 +12,10 @@ from desk import pdf, says
 from world import DATA
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain.clauses import Finding
-from nodes.domain.documents import DocumentText
-from nodes.domain.passages import reading_list
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.answers.passages import reading_list
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.text.documents import DocumentText
 
 MODELS = {"extract": "scripted-1", "summarize": "scripted-1"}
 CAP = "The total liability of the Supplier shall not exceed EUR 50,000 for each year."

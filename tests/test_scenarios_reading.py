@@ -17,7 +17,7 @@ from reportlab.pdfgen.canvas import Canvas
 from world import DATA, contracts, environment, run
 
 from graph import Reprise
-from graph.adapters.reader import version_of
+from graph.adapters.documents.reader import version_of
 
 NASTY = DATA / "nasty_pdfs"
 needs_data = pytest.mark.skipif(not NASTY.is_dir(), reason="the shared test documents are not beside the project")

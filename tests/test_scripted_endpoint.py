@@ -20,8 +20,8 @@ import pytest
 from scripted_room import LAW, LIABILITY, PARTIES, PROMPT, Model, Reading, Supplier, ask, clients, left
 from world import HELD, PATIENCE, wait_until
 
-from graph.adapters.scripted_answers import minimal, sentences
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.answers import minimal, sentences
+from graph.testing.endpoint import ScriptedEndpoint
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_a_request_may_come_in_pieces_and_two_at_once(endpoint: ScriptedEndpoint
 def test_it_ends_with_the_process_that_started_it_even_when_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import sys, time\n"
-        "from graph.adapters.scripted_endpoint import ScriptedEndpoint\n"
+        "from graph.testing.endpoint import ScriptedEndpoint\n"
         f"endpoint = ScriptedEndpoint(log={str(tmp_path / 'calls.jsonl')!r}).start()\n"
         "sys.stdout.write(f'{endpoint.pid}\\n'); sys.stdout.flush()\n"
         "time.sleep(900)\n"
@@ -164,7 +164,7 @@ def test_it_comes_back_at_the_same_address_with_the_same_log(tmp_path: Path) -> 
 def test_it_can_be_run_by_hand(tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text('[{"match": "x", "status": 418}]')
-    command = [sys.executable, "-m", "graph.adapters.scripted_endpoint", "--script", str(rules)]
+    command = [sys.executable, "-m", "graph.testing.endpoint", "--script", str(rules)]
     options = ["--latency", "0.01", "--latency-p95", "0.05", "--fault", "429=0.1", "--fault", "hang=0.1"]
     root = str(Path(__file__).resolve().parents[1])
     with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, cwd=root, text=True) as process:

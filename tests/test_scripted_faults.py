@@ -13,7 +13,7 @@ import pytest
 from langchain_openai.chat_models.base import OpenAIRefusalError
 from scripted_room import LIABILITY, PROMPT, Model, Reading, ask, clients, left
 
-from graph.adapters.scripted_endpoint import FAULTS, ScriptedEndpoint
+from graph.testing.endpoint import FAULTS, ScriptedEndpoint
 
 STATUS_FAULTS: list[tuple[str, type[openai.APIStatusError], int, str | None]] = [
     ("400", openai.BadRequestError, 400, "context_length_exceeded"),

@@ -17,10 +17,10 @@ from rooms import risky
 from world import environment, number
 
 from graph import Reprise
-from graph.runtime.migrations import migrate
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.errors import UserError
-from nodes.domain.searching import QUOTE_CHARS, around, asked, entries_of, indexed, same_length
+from graph.runtime.postgres.migrations import migrate
+from nodes.domain.shared.errors import UserError
+from nodes.domain.text.documents import DocumentText, Page
+from nodes.domain.text.search_entries import QUOTE_CHARS, around, asked, entries_of, indexed, same_length
 
 ENTRIES = "SELECT count(*) FROM reprise.entries WHERE matter = %s"
 ENGLISH = (

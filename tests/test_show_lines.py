@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph.surfaces.terminal_show import calls_line, checkpoint_line
+from graph.surfaces.terminal.show import calls_line, checkpoint_line
 
 LAST: dict[str, Any] = {
     "next": "extract", "documents_closed": 5, "batch_index": 1, "next_batch_size": 0, "next_batch_in_ledger": 0,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.domain.documents import DocumentText, Page
-from nodes.domain.entities import supplier
-from nodes.domain.preamble import parties
+from nodes.domain.contracts.parties.parties import parties
+from nodes.domain.contracts.parties.supplier import supplier
+from nodes.domain.text.documents import DocumentText, Page
 
 BODY = """SERVICES AGREEMENT
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graph.runtime.status import Facts, derive, next_action
+from graph.views.status import Facts, derive, next_action
 
 AT_WORK = Facts(next=("extract",), published=False, live=False, answered=False, cancelled=False, failures=0, last=None)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.domain.french_reasons import french_reading
-from nodes.domain.summary_check import says_the_same
+from nodes.domain.answers.summary_check import says_the_same
+from nodes.domain.report.wording.french_reasons import french_reading
 
 FACTS = (
     "Attendu, selon le jugement attaqué, que le Syndicat des ateliers a agi en annulation des deux tours des élections "

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from test_risk import result
 
-from nodes.domain.absence import supplier_key
-from nodes.domain.supplier_names import fullest, names_of, settled, spelling, without_form
+from nodes.domain.contracts.families.members import supplier_key
+from nodes.domain.text.supplier_names import fullest, names_of, settled, spelling, without_form
 
 SAME = [
     ("Northwall Systems Ltd", "Northwall Systems Limited", "NORTHWALL SYSTEMS, LTD.", "Northwall Systems"),

@@ -15,7 +15,7 @@ import pytest
 from world import ROOT
 
 from graph.settings import Settings
-from graph.surfaces import cli_run
+from graph.surfaces.cli.commands import run as cli_run
 
 UNITS = ROOT / "docs" / "systemd"
 

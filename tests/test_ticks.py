@@ -13,10 +13,10 @@ from reportlab.pdfgen.canvas import Canvas
 from world import CLAUSES, DATA
 
 from graph import Reprise
-from graph.adapters.layout import Word
-from graph.adapters.pdf_ticks import in_place
-from graph.adapters.reader import lacking_for_ocr
-from nodes.domain.documents import BOX_UNIT
+from graph.adapters.documents.layout.running_text import Word
+from graph.adapters.documents.pdf.checkboxes import in_place
+from graph.adapters.documents.reader import lacking_for_ocr
+from nodes.domain.text.documents import BOX_UNIT
 
 NASTY = DATA / "nasty_pdfs"
 needs_data = pytest.mark.skipif(not NASTY.is_dir(), reason="the shared test documents are not beside the project")

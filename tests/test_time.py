@@ -14,8 +14,8 @@ from cli_room import run_here
 from world import HELD, begin, contracts, environment, kill, number, released, rows, wait_until
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain.errors import SourceError
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.shared.errors import SourceError
 
 MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-nano"}
 OPENAI: dict[str, Any] = {"engine": "openai", "models": MODELS, "review": "never"}
@@ -40,7 +40,7 @@ def asked(endpoint: ScriptedEndpoint) -> list[int]:
 @pytest.fixture
 def same_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second try has the limits of the first, for a test that waits until both are over."""
-    monkeypatch.setattr("nodes.extract_document.SLOW_FACTOR", 1.0)
+    monkeypatch.setattr("nodes.steps.extract_document.SLOW_FACTOR", 1.0)
 
 
 def words(database: str) -> Counter[tuple[str, str]]:

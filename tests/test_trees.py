@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.training.corpus import plain_text
-from nodes.domain.bearings import FACTS, FAR, WORTH, bearings, shifted, worth_a_look
-from nodes.domain.classifier import FAINT, judged, load_model
-from nodes.domain.local_engine import classified
-from nodes.domain.trees import Trees, chances
+from nodes.domain.clauses.classifier import FAINT, judged, load_model
+from nodes.domain.clauses.context_features import FACTS, FAR, WORTH, bearings, shifted, worth_a_look
+from nodes.domain.clauses.local_engine import classified
+from nodes.domain.clauses.trees import Trees, chances
 
 
 def ints(*values: int) -> np.ndarray:

@@ -14,8 +14,8 @@ from rooms import risky
 from world import PATIENT, begin, environment, heard, kill, number, passing, released, rows, run, to_its_end, wait_until
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.replies import UNATTENDED
+from graph.testing.endpoint import ScriptedEndpoint
+from graph.usecases.resume.gate import UNATTENDED
 
 OPENAI = ("--engine", "openai", "--concurrency", "4", "--json")
 COMPLETED = "SELECT count(*) FROM reprise.calls WHERE tool = 'model' AND state = 'completed'"

@@ -16,14 +16,14 @@ from rich.console import Console
 from world import environment
 
 from graph import Reprise
-from graph.display import FindingsView
-from graph.surfaces.terminal import show_findings
-from nodes.domain.clauses import Finding
-from nodes.domain.facts import Fact
-from nodes.domain.format import place_in, unit_of
-from nodes.domain.gate import gate_payload
-from nodes.domain.note import Sentence
-from nodes.domain.note_check import check
+from graph.surfaces.terminal.run import show_findings
+from graph.views.frames import FindingsView
+from nodes.domain.evidence.facts import Fact
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_check import check
+from nodes.domain.evidence.note_model import Sentence
+from nodes.domain.review.review_request import gate_payload
+from nodes.domain.shared.formats import place_in, unit_of
 
 UNITS = {"contract 0.pdf": "page", "terms.docx": "section"}
 HEADINGS = ("Parties", "Term", "Damages", "Law")

@@ -18,12 +18,12 @@ from rooms import risky
 from world import environment, number, rows, run
 
 from graph import Reprise
-from graph.adapters.folder_releases import FolderReleases, MemoryReleases
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.adapters.scripted_webhook import ScriptedWebhook
-from graph.runtime.boundaries import counted
-from nodes.domain.effects import EFFECTS
-from nodes.domain.run import Run, Settings
+from graph.adapters.storage.folder_releases import FolderReleases, MemoryReleases
+from graph.runtime.fault_points import counted
+from graph.testing.endpoint import ScriptedEndpoint
+from graph.testing.webhook import ScriptedWebhook
+from nodes.domain.runs.effects import EFFECTS
+from nodes.domain.runs.settings import Run, Settings
 
 
 @dataclass(frozen=True)

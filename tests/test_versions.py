@@ -15,10 +15,10 @@ from rooms import risky
 from world import environment, rows
 
 from graph import Reprise, build_graph, memory_services
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain import versions
-from nodes.domain.errors import VersionNewer
-from nodes.domain.versions import Change, Redo, compare, migrated, must_ask, refusal, what_redone
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.runs import versions
+from nodes.domain.runs.versions import Change, Redo, compare, migrated, must_ask, refusal, what_redone
+from nodes.domain.shared.errors import VersionNewer
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 OTHER_READER = 'UPDATE reprise.runs SET versions = versions || \'{"reader": "1 pdfium 4.30"}\' RETURNING 1'

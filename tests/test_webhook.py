@@ -14,9 +14,9 @@ from rooms import risky
 from world import environment, number, rows
 
 from graph import Reprise
-from graph.adapters.scripted_webhook import MemoryWebhook, Receiver, ScriptedWebhook
 from graph.adapters.webhook import Delivering, HttpWebhook
-from nodes.domain.errors import OperatorError, Undelivered
+from graph.testing.webhook import MemoryWebhook, Receiver, ScriptedWebhook
+from nodes.domain.shared.errors import OperatorError, Undelivered
 
 EVENT = {"event": "run_finished", "run_id": "r", "note_sha256": "a" * 64}
 

@@ -11,12 +11,12 @@ import pytest
 from asking import document
 
 from graph import Reprise
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from nodes.domain.agreement import compared
-from nodes.domain.clauses import Candidate, Finding
-from nodes.domain.documents import SourceDocument
-from nodes.domain.evidence import locate
-from nodes.domain.placing import bare_quotes, located, names_itself
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.clauses.engine_comparison import compared
+from nodes.domain.evidence.findings import Candidate, Finding
+from nodes.domain.evidence.locate_findings import bare_quotes, located, names_itself
+from nodes.domain.evidence.quote_locator import locate
+from nodes.domain.text.documents import SourceDocument
 
 MODEL, LOCAL = "openai:x", "local:model@3"
 TEXT = """MASTER AGREEMENT

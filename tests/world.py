@@ -16,7 +16,7 @@ import psycopg
 from psycopg.rows import dict_row
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from nodes.domain.errors import DatabaseUnreachable, OperatorError, StoreUnwritable
+from nodes.domain.shared.errors import DatabaseUnreachable, OperatorError, StoreUnwritable
 
 SOCKET_LIMIT = 100
 """Longest path, in bytes, that leaves room for the name of a Unix socket in its address."""

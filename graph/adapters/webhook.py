@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from graph.adapters.retry_after import retry_after
-from nodes.domain.errors import Undelivered
+from nodes.domain.shared.errors import Undelivered
 
 SECONDS = 10.0
 """Longest wait for one answer."""

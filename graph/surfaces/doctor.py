@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nodes.domain.errors import RepriseError
-from nodes.domain.format import one_line, size
+from nodes.domain.shared.errors import RepriseError
+from nodes.domain.shared.formats import one_line, size
 
 if TYPE_CHECKING:
     from graph.settings import Settings
@@ -93,8 +93,8 @@ async def _database(settings: Settings) -> list[Check]:
     import psycopg
 
     from graph.composition import database_url
-    from graph.runtime.database_address import problem_with
-    from graph.runtime.migrations import missing_steps
+    from graph.runtime.postgres.database_address import problem_with
+    from graph.runtime.postgres.migrations import missing_steps
 
     kind = "embedded" if settings.own_server else "REPRISE_DATABASE_URL"
     url = await database_url(settings)
@@ -125,7 +125,7 @@ async def _database(settings: Settings) -> list[Check]:
 
 
 async def _readers(settings: Settings) -> list[Check]:
-    from graph.adapters.reader import INSTALL_OCR, OCR_PARTS, PARTS, TESSERACT, describe, lacking_for_ocr
+    from graph.adapters.documents.reader import INSTALL_OCR, OCR_PARTS, PARTS, TESSERACT, describe, lacking_for_ocr
 
     versions = await asyncio.to_thread(describe)
     checks = []
@@ -143,7 +143,7 @@ async def _readers(settings: Settings) -> list[Check]:
 
 
 async def _playbooks(settings: Settings) -> list[Check]:
-    from graph.adapters.file_playbooks import FilePlaybooks, shipped
+    from graph.adapters.storage.playbook_files import FilePlaybooks, shipped
 
     names = await asyncio.to_thread(shipped)
     playbooks = [await FilePlaybooks().load(name) for name in names]
@@ -170,7 +170,7 @@ def show_checks(checks: list[Check]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from graph.surfaces.output import console
+    from graph.surfaces.terminal.output import console
 
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)

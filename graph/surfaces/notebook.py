@@ -9,8 +9,8 @@ from html import escape
 from types import TracebackType
 from typing import Any, Self
 
-from nodes.domain.errors import MissingPart
-from nodes.domain.format import duration, one_line
+from nodes.domain.shared.errors import MissingPart
+from nodes.domain.shared.formats import duration, one_line
 
 PAINT_SECONDS = 0.5
 """The display is repainted at most this often: a notebook keeps up with no more."""

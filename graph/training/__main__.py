@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from nodes.domain.classifier import save
+from nodes.domain.clauses.classifier import save
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

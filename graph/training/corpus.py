@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from nodes.domain.documents import PAGE_BREAK, DocumentText, Page
-from nodes.domain.folding import Span, simplify
-from nodes.domain.sentences import Sentence, sentences
+from nodes.domain.text.documents import PAGE_BREAK, DocumentText, Page
+from nodes.domain.text.normalise import Span, simplify
+from nodes.domain.text.sentences import Sentence, sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from sklearn.svm import LinearSVC
 from graph.training.corpus import Contract
 from graph.training.growing import boosted, grown
 from graph.training.thresholds import tuned
-from nodes.domain.bearings import bearings, worth_a_look
-from nodes.domain.classifier import Array, Model, judged, load_notions, rule_facts, steps
-from nodes.domain.features import features, width
-from nodes.domain.local_engine import stated
-from nodes.domain.trees import Trees
+from nodes.domain.clauses.classifier import Array, Model, judged, load_notions, rule_facts, steps
+from nodes.domain.clauses.context_features import bearings, worth_a_look
+from nodes.domain.clauses.local_engine import stated
+from nodes.domain.clauses.sentence_vectors import features, width
+from nodes.domain.clauses.trees import Trees
 
 TYPES = (
     "cap_on_liability",

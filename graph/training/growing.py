@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from nodes.domain.trees import Array, Trees
+from nodes.domain.clauses.trees import Array, Trees
 
 ROUNDS, RATE, LEAVES, IN_A_LEAF = 200, 0.05, 10, 30
 """Trees of a forest, what each adds, its leaves, and sentences in each leaf."""

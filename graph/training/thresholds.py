@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from graph.training.corpus import Contract, hits
-from nodes.domain.folding import Span
-from nodes.domain.local_engine import quotes
-from nodes.domain.trees import Array
+from nodes.domain.clauses.local_engine import quotes
+from nodes.domain.clauses.trees import Array
+from nodes.domain.text.normalise import Span
 
 SEEDS = tuple(np.round(np.arange(0.16, 0.40, 0.02), 2).tolist())
 TINY = 1e-4

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib import resources
 from string import Template
 
-from nodes.domain.errors import MissingPart
+from nodes.domain.shared.errors import MissingPart
 
 _HEADER = re.compile(r"\A---\n(?P<header>.*?)^---\n", re.M | re.S)
 _MESSAGE = re.compile(r"^=== (system|user|assistant)$\n", re.M)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nodes.domain.documents import DocumentText
-from nodes.domain.extraction import schema_sha256
-from nodes.domain.passages import Passage, fingerprint, render
+from nodes.domain.answers.extraction import schema_sha256
+from nodes.domain.answers.passages import Passage, fingerprint, render
+from nodes.domain.text.documents import DocumentText
 from nodes.ports import Question
 from nodes.prompts import load_prompt
 

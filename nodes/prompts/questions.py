@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from nodes.domain.documents import DocumentText
-from nodes.domain.extraction import schema_sha256
-from nodes.domain.passages import Passage, fingerprint, render
-from nodes.domain.playbook import Clause
+from nodes.domain.answers.extraction import schema_sha256
+from nodes.domain.answers.passages import Passage, fingerprint, render
+from nodes.domain.playbook.model import Clause
+from nodes.domain.text.documents import DocumentText
 from nodes.ports import Question
 from nodes.prompts import Prompt, load_prompt
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib import resources
 
-from nodes.domain.fact_kinds import facts_version
-from nodes.domain.playbook import Playbook
-from nodes.domain.versions import PROMPT
+from nodes.domain.playbook.fact_readers import facts_version
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.runs.versions import PROMPT
 from nodes.ports import Services
 from nodes.prompts import load_prompt
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from stage import database_at, place, verdict
 from world import begin, contracts, environment, kill, number, run, wait_until
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
-from graph.runtime.pricing import Prices
+from graph.runtime.calls.pricing import Prices
+from graph.testing.endpoint import ScriptedEndpoint
 from nodes.ports import Usage
 
 MODEL, SLOTS = "gpt-4.1-mini", 16

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from stage import place, reprise_at
 
-from nodes.domain.decision_groups import OWN
-from nodes.domain.facts import Fact
+from nodes.domain.case_law.groups import OWN
+from nodes.domain.evidence.facts import Fact
 
 DECISIONS = Path(__file__).resolve().parents[3] / "shared" / "data" / "decisions_fr"
 FIELDS = ("number", "date", "court", "chamber", "formation", "solution", "visa")

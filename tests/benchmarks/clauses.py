@@ -20,10 +20,10 @@ from pathlib import Path
 from out_of_fold import DATA, METRICS, out_of_fold
 
 from graph.training.corpus import Contract, hits, plain_text, read_contracts
-from nodes.domain.classifier import load_model
-from nodes.domain.clauses import Candidate
-from nodes.domain.local_engine import look, with_model
-from nodes.domain.rules import load_rules
+from nodes.domain.clauses.classifier import load_model
+from nodes.domain.clauses.local_engine import look, with_model
+from nodes.domain.clauses.rules import load_rules
+from nodes.domain.evidence.findings import Candidate
 
 CUAD = (
     "cap_on_liability,uncapped_liability,termination_for_convenience,governing_law,insurance,liquidated_damages,"

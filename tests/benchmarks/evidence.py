@@ -13,9 +13,9 @@ import sys
 import time
 from collections import Counter
 
-from nodes.domain.documents import PAGE_BREAK, DocumentText, Page
-from nodes.domain.evidence import Locator
-from nodes.domain.folding import fold
+from nodes.domain.evidence.quote_locator import Locator
+from nodes.domain.text.documents import PAGE_BREAK, DocumentText, Page
+from nodes.domain.text.normalise import fold
 
 WORDS = """the party supplier customer agreement shall may services products delivery payment notice term breach damages
 written prior reasonable applicable information provided under this such any all other than within including obligations

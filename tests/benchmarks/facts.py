@@ -20,10 +20,10 @@ from pathlib import Path
 from rapidfuzz.fuzz import ratio
 
 from graph.training.corpus import plain_text
-from nodes.domain.contract_facts import read
-from nodes.domain.facts import Proposal
-from nodes.domain.folding import simplify
-from nodes.domain.local_engine import look
+from nodes.domain.clauses.local_engine import look
+from nodes.domain.contracts.reader import read
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.text.normalise import simplify
 
 CONTRACTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "contracts"
 TYPES = ("cap_on_liability", "governing_law", "renewal_term", "termination_for_convenience")

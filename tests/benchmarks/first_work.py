@@ -28,7 +28,7 @@ from stage import database_at, place, verdict
 from world import begin, environment, kill, run
 
 from graph import Reprise
-from graph.runtime.lease import OWNER
+from graph.runtime.postgres.lease import OWNER
 
 LIMIT = 1.5
 BATCH = 10

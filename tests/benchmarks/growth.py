@@ -18,15 +18,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from test_note import make_document, make_finding, make_note
 
 from graph.training.corpus import plain_text
-from nodes.domain import decisions
-from nodes.domain.contract_facts import read
-from nodes.domain.local_engine import look
-from nodes.domain.note_check import verified
-from nodes.domain.note_markdown import to_markdown
-from nodes.domain.playbook_reading import parse_playbook
-from nodes.domain.rules import find
-from nodes.domain.searching import entries_of
-from nodes.domain.sentences import sentences
+from nodes.domain.case_law import reader as decisions
+from nodes.domain.clauses.local_engine import look
+from nodes.domain.clauses.rules import find
+from nodes.domain.contracts.reader import read
+from nodes.domain.evidence.note_check import verified
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.report.render.markdown import to_markdown
+from nodes.domain.text.search_entries import entries_of
+from nodes.domain.text.sentences import sentences
 
 ROOT = Path(__file__).parents[2]
 MOST = 3.0

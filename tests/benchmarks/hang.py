@@ -17,7 +17,7 @@ from pathlib import Path
 from stage import documents, number_of, place, reprise_at, tools, verdict, with_tools
 from world import rows
 
-from nodes.domain.errors import Transient
+from nodes.domain.shared.errors import Transient
 from nodes.ports import Question
 
 SLOTS, LATENCY, SECONDS, MOST = 16, 0.2, 1.0, 0.10

@@ -19,11 +19,11 @@ from pathlib import Path
 from stage import verdict
 from world import DATA
 
-from graph.adapters.children import Children
-from graph.adapters.folder_artifacts import MemoryArtifacts
-from graph.adapters.reader import READER_VERSION, DocumentReader
-from nodes.domain.documents import DocumentText
-from nodes.domain.errors import Unreadable
+from graph.adapters.documents.reader import READER_VERSION, DocumentReader
+from graph.adapters.processes.worker_pool import Children
+from graph.adapters.storage.folder_artifacts import MemoryArtifacts
+from nodes.domain.shared.errors import Unreadable
+from nodes.domain.text.documents import DocumentText
 from nodes.ports import Question
 
 SLOWEST = 300.0

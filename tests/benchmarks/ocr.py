@@ -17,10 +17,10 @@ from rapidfuzz.distance import Levenshtein
 from stage import verdict
 from world import DATA
 
-from graph.adapters.children import Children, usable_cpus
-from graph.adapters.folder_artifacts import MemoryArtifacts
-from graph.adapters.reader import READER_VERSION, DocumentReader
-from nodes.domain.documents import DocumentText
+from graph.adapters.documents.reader import READER_VERSION, DocumentReader
+from graph.adapters.processes.worker_pool import Children, usable_cpus
+from graph.adapters.storage.folder_artifacts import MemoryArtifacts
+from nodes.domain.text.documents import DocumentText
 from nodes.ports import Question
 
 FOLDER = DATA / "decisions_fr"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graph.training.corpus import Contract, read_contracts
-from nodes.domain.classifier import Model, load, save
+from nodes.domain.clauses.classifier import Model, load, save
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

@@ -24,13 +24,13 @@ from rapidfuzz.fuzz import partial_ratio
 from stage import verdict
 from world import DATA
 
-from graph.adapters.children import Children
-from graph.adapters.folder_artifacts import MemoryArtifacts
-from graph.adapters.rapid_ocr import recognise
-from graph.adapters.reader import READER_VERSION, DocumentReader
-from nodes.domain.clauses import Location
-from nodes.domain.documents import DocumentText
-from nodes.domain.evidence import Locator
+from graph.adapters.documents.ocr.rapid_ocr import recognise
+from graph.adapters.documents.reader import READER_VERSION, DocumentReader
+from graph.adapters.processes.worker_pool import Children
+from graph.adapters.storage.folder_artifacts import MemoryArtifacts
+from nodes.domain.evidence.findings import Location
+from nodes.domain.evidence.quote_locator import Locator
+from nodes.domain.text.documents import DocumentText
 from nodes.ports import Question
 
 FOLDER = DATA / "contracts"

@@ -25,10 +25,10 @@ import psutil
 from stage import verdict
 from world import DATA
 
-from graph.adapters.children import Children, usable_cpus
-from graph.adapters.folder_artifacts import MemoryArtifacts
-from graph.adapters.read_file import read_file
-from graph.adapters.reader import READER_VERSION, DocumentReader
+from graph.adapters.documents.file_reader import read_file
+from graph.adapters.documents.reader import READER_VERSION, DocumentReader
+from graph.adapters.processes.worker_pool import Children, usable_cpus
+from graph.adapters.storage.folder_artifacts import MemoryArtifacts
 from nodes.ports import Question
 
 GOAL, MOST_MB = 0.6, 300

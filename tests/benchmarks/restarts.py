@@ -19,7 +19,7 @@ from typing import Any
 from stage import verdict
 from world import contracts, run
 
-from graph.adapters.scripted_endpoint import ScriptedEndpoint
+from graph.testing.endpoint import ScriptedEndpoint
 
 DOCUMENTS = 200
 

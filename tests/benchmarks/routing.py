@@ -20,12 +20,12 @@ from out_of_fold import DATA, ROOT, out_of_fold
 
 from graph.training.corpus import Contract
 from graph.training.fitting import TYPES
-from nodes.domain import local_engine
-from nodes.domain.classifier import Model
-from nodes.domain.local_engine import with_model
-from nodes.domain.passages import Passage, reading_list
-from nodes.domain.playbook import Playbook
-from nodes.domain.playbook_reading import parse_playbook
+from nodes.domain.answers.passages import Passage, reading_list
+from nodes.domain.clauses.classifier import Model
+from nodes.domain.clauses.local_engine import with_model
+from nodes.domain.evidence.findings import local_engine
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.reading import parse_playbook
 from nodes.ports import Services
 from nodes.prompts.questions import model_question
 

@@ -26,9 +26,9 @@ from world import number
 
 from graph import Reprise
 from graph.training.corpus import plain_text
-from nodes.domain.documents import DocumentText, SourceDocument
-from nodes.domain.run import DocumentResult, Run, Settings
-from nodes.domain.searching import Entry, entries_of
+from nodes.domain.runs.settings import DocumentResult, Run, Settings
+from nodes.domain.text.documents import DocumentText, SourceDocument
+from nodes.domain.text.search_entries import Entry, entries_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DECISIONS = ROOT.parent / "shared" / "data" / "decisions_fr" / "txt"

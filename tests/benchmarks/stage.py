@@ -22,9 +22,9 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 
 from graph import Reprise  # noqa: E402
 from graph.adapters import embedded_postgres  # noqa: E402
-from graph.adapters.folder_sources import FolderSources  # noqa: E402
-from graph.runtime.migrations import migrate  # noqa: E402
-from nodes.domain.documents import DocumentText, Page  # noqa: E402
+from graph.adapters.storage.folder_sources import FolderSources  # noqa: E402
+from graph.runtime.postgres.migrations import migrate  # noqa: E402
+from nodes.domain.text.documents import DocumentText, Page  # noqa: E402
 from nodes.ports import Artifacts, Question, ToolAnswer, Usage  # noqa: E402
 
 CLAUSE = "The Supplier's aggregate liability under this Agreement shall not exceed EUR {n},000."

@@ -22,7 +22,7 @@ from stage import place, reprise_at, verdict
 from world import DATA
 
 from graph import Reprise
-from graph.adapters.children import usable_cpus
+from graph.adapters.processes.worker_pool import usable_cpus
 
 SHARES = 30
 """Documents that are done one after the other."""

@@ -1,0 +1,91 @@
+"""From the pages that the children read to one DocumentText, its bytes and the warnings that people see. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from graph.adapters.documents.language import language_of
+from graph.adapters.documents.layout.running_headers import furniture
+from nodes.domain.text.documents import PAGE_BREAK, DocumentText, Page
+from nodes.domain.text.word_boxes import from_json as words_from_json
+
+APART = {"comment": "What readers have commented", "struck out": "Text that was struck out with changes tracked"}
+"""How a warning names what is kept apart, where it is no attempt to hide."""
+
+
+def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentText:
+    """Join the pages and shift their offsets; `language` is taken where the text does not tell its own."""
+    pages = answer["pages"]
+    parts: list[str] = []
+    made: list[Page] = []
+    fixed: list[tuple[int, int]] = []
+    at = 0
+    for page, spans in zip(pages, furniture(pages), strict=True):
+        text = page["text"]
+        words = words_from_json(page["words"], at)
+        size = (page["width"], page["height"])
+        made.append(Page(page["number"], page["state"], page["reason"], at, at + len(text), *size, words))
+        fixed += [(at + start, at + end) for start, end in spans]
+        parts.append(text)
+        at += len(text) + len(PAGE_BREAK)
+    text = PAGE_BREAK.join(parts)
+    hidden = tuple((page["number"], why, found) for page in pages for why, found in page["hidden"])
+    told, said = language_of(text) or language, tuple(warnings(answer))
+    return DocumentText(sha256, text, tuple(made), told, said, tuple(fixed), hidden, answer["unit"])
+
+
+def told(text: DocumentText) -> dict[str, Any]:
+    """What the answer of the reader says of a text beside where it lies, JSON-plain."""
+    pages = [[page.number, page.state, page.reason] for page in text.pages]
+    return {"pages": pages, "unit": text.unit, "language": text.language, "warnings": list(text.warnings)}
+
+
+def encoded(text: DocumentText) -> bytes:
+    """The canonical bytes of a DocumentText: the same text is the same artifact."""
+    data = text.to_json()
+    pages = data.pop("pages")
+    # Words are most of it and need no escaping: they are put in as they are.
+    rows = b",".join(b'%b,"%b"]' % (_canonical(page[:-1])[:-1], page[-1].encode()) for page in pages)
+    before = _canonical({key: value for key, value in data.items() if key < "pages"})
+    behind = _canonical({key: value for key, value in data.items() if key > "pages"})
+    return b'%b,"pages":[%b],%b' % (before[:-1], rows, behind[1:])
+
+
+def _canonical(data: Any) -> bytes:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+
+def warnings(answer: Mapping[str, Any]) -> list[str]:
+    """What the reader of the note should know about how this text came about, a sentence each.
+
+    Nothing in them depends on the document's name: another document may be the same bytes.
+    """
+    pages: Sequence[Mapping[str, Any]] = answer["pages"]
+    unit: str = answer["unit"]
+    found: list[str] = []
+    if answer["repaired"]:
+        found.append("The file is damaged and was read after a repair; parts of it may be missing.")
+    for why in dict.fromkeys(why for page in pages for why, _ in page["hidden"]):
+        where = spoken((page["number"] for page in pages if any(why == other for other, _ in page["hidden"])), unit)
+        found.append(APART.get(why, f"Text that a person does not see ({why})") + f" was kept apart, on {where}.")
+    layers = [page["number"] for page in pages if page["ocr_layer"]]
+    if layers:
+        found.append(f"The text of {spoken(layers)} is the OCR layer that came with the scan; it was not checked.")
+    if unit != "page" and len(pages) > 1:
+        found.append(f"The file has no pages: its places are counted in {unit}s, {len(pages)} of them.")
+    return found
+
+
+def spoken(numbers: Iterable[int], unit: str = "page") -> str:
+    """Page numbers as words: "page 3" or "pages 1–4, 7"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    text = ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs[:20])
+    many = len(runs) > 1 or (runs and runs[0][0] != runs[0][1])
+    return f"{unit}{'s' if many else ''} {text}{', …' if len(runs) > 20 else ''}"

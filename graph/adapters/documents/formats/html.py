@@ -1,0 +1,136 @@
+"""Web pages: what a browser shows, in sections by heading; what it hides kept apart. Runs in a child."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from graph.adapters.documents.document_bytes import Refused, sections
+from graph.adapters.documents.layout.running_text import clean, lay_out_plain
+
+MUTE = frozenset(("script", "style", "template", "noscript", "head", "svg", "math", "iframe", "object"))
+APART = frozenset(
+    ("p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "section", "article", "blockquote", "pre", "ul", "ol")
+)
+LINES = ("div", "li", "dl", "dt", "dd", "tr", "header", "footer", "main", "nav", "aside", "form", "fieldset", "figure")
+BLOCKS = APART | {*LINES, "figcaption", "address", "hr", "br", "body", "center", "option", "blockquote"}
+OPENS = ("h1", "h2")
+UNSEEN = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)"
+    r"|font-size\s*:\s*[01](?:\.\d+)?(?:px|pt|em)?\s*(?:;|$)|text-indent\s*:\s*-\d{3,}|left\s*:\s*-\d{4,}",
+    re.I,
+)
+RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+NAMED = re.compile(r"[.#][\w-]+")
+HIDDEN_CHARS = 2_000
+Part = tuple[str, list[list[str]]]
+
+
+def read_html(data: bytes, max_chars: int) -> list[dict[str, Any]]:
+    return sections([(lay_out_plain(text), hidden) for text, hidden in html_parts(data, None)], max_chars)
+
+
+def html_parts(data: bytes, encoding: str | None) -> list[Part]:
+    """The page's text in parts, each with [why, text] of what a person does not see in it."""
+    import lxml.etree
+    import lxml.html
+
+    try:
+        parser = lxml.html.HTMLParser(encoding=encoding or _encoding(data), huge_tree=False, remove_pis=True)
+        root = lxml.html.document_fromstring(data, parser=parser)
+    except (lxml.etree.LxmlError, ValueError, AssertionError) as error:
+        raise Refused("corrupt", str(error)) from None
+    reader = _Reader(_unseen_names(root))
+    reader.walk(root)
+    return reader.parts()
+
+
+def _encoding(data: bytes) -> str | None:
+    """None lets the page say it; a page that does not is UTF-8 wherever that fits."""
+    if re.search(rb"charset\s*=", data[:4096], re.I) or data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return None
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _unseen_names(root: Any) -> frozenset[str]:
+    """Classes and ids that the page's own style sheet hides."""
+    found: set[str] = set()
+    for sheet in root.iter("style"):
+        for selectors, body in RULE.findall(sheet.text or ""):
+            if UNSEEN.search(body):
+                found.update(name for one in selectors.split(",") for name in NAMED.findall(one.strip())[-1:])
+    return frozenset(found)
+
+
+class _Reader:
+    """Walks the tree without recursion: a page may be nested as deep as it likes."""
+
+    def __init__(self, unseen: frozenset[str]) -> None:
+        self.unseen = unseen
+        self.found: list[tuple[list[str], list[str]]] = [([], [])]
+
+    def walk(self, root: Any) -> None:
+        stack: list[tuple[Any, bool, bool]] = [(root, False, False)]
+        while stack:
+            node, hidden, behind = stack.pop()
+            if behind:
+                self._gap(node.tag, hidden)
+            elif isinstance(node.tag, str) and node.tag not in MUTE:
+                hidden = hidden or self._hides(node)
+                if node.tag in OPENS and not hidden:
+                    self.found.append(([], []))
+                self._gap(node.tag, hidden)
+                self._say(node.text, hidden)
+                stack.append((node, hidden, True))
+                for child in reversed(node):
+                    stack.append((_Tail(child.tail), hidden, False))
+                    stack.append((child, hidden, False))
+            elif isinstance(node, _Tail):
+                self._say(node.text, hidden)
+
+    def parts(self) -> list[Part]:
+        made: list[Part] = []
+        for shown, hidden in self.found:
+            text = re.sub(r"[ \t]*\n[ \t]*", "\n", re.sub(r"[ \t\xa0]+", " ", "".join(shown)))
+            kept = clean(" ".join("".join(hidden).split()))[:HIDDEN_CHARS]
+            if text.strip() or kept or not made:
+                made.append((text, [["hidden", kept]] if kept else []))
+        if len(made) > 1 and not made[0][0].strip() and not made[0][1]:
+            del made[0]
+        return made
+
+    def _hides(self, node: Any) -> bool:
+        names = {f".{name}" for name in (node.get("class") or "").split()} | {f"#{node.get('id')}"}
+        return (
+            "hidden" in node.attrib
+            or bool(UNSEEN.search(node.get("style") or ""))
+            or bool(names & self.unseen)
+            or (node.tag == "input" and node.get("type") == "hidden")
+        )
+
+    def _say(self, text: str | None, hidden: bool) -> None:
+        if text:
+            self.found[-1][hidden].append(re.sub(r"\s+", " ", text))
+
+    def _gap(self, tag: str, hidden: bool) -> None:
+        if tag in BLOCKS:
+            self.found[-1][hidden].append("\n\n" if tag in APART else "\n")
+        elif tag in ("td", "th"):
+            self.found[-1][hidden].append(" ")
+
+
+class _Tail:
+    """The text behind an element, as a node of its own."""
+
+    tag = None
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+
+__all__: Sequence[str] = ("html_parts", "read_html")

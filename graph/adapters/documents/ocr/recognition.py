@@ -1,0 +1,116 @@
+"""OCR of pages without a usable text layer: Tesseract where it can, else RapidOCR. Runs in a child, on one core."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import Any
+
+import pypdfium2 as pdfium
+
+from graph.adapters.documents.document_bytes import Refused, load
+from graph.adapters.documents.layout.reading_order import Line, in_order
+from graph.adapters.documents.layout.running_text import BOX_UNIT, Word, clean, lay_out
+from graph.adapters.documents.ocr import rapid_ocr, tesseract
+from graph.adapters.documents.ocr.blank_page import bare
+from graph.adapters.documents.ocr.lines import Found, sure
+from graph.adapters.documents.ocr.outcome import worded
+from graph.adapters.documents.pdf.annotations import notes_of, ticked
+from graph.adapters.documents.pdf.appearance import Frame, draw
+from graph.adapters.documents.pdf.document import open_pdf
+
+DPI = 200
+MAX_PIXELS = 8_000_000
+
+
+def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers: list[int]) -> list[dict[str, Any]]:
+    """Text, words and mean confidence of these pages, or why one of them failed.
+
+    Where no word is found, ink says whether something stands on the page all the same.
+    options: as for `load`, and language, "" where it is not known.
+    """
+    data = tesseract.reads(options.get("language", ""))
+    try:
+        pdf, _ = open_pdf(load(path, options), password)
+    except Refused as refusal:
+        return [{"number": number, "failed": f"needs OCR, but the file is {refusal.kind}"} for number in numbers]
+    try:
+        with suppress(pdfium.PdfiumError):
+            pdf.init_forms()
+        return [{"number": number, **ocr_page(pdf, number, data)} for number in numbers]
+    finally:
+        pdf.close()
+
+
+def ocr_page(pdf: pdfium.PdfDocument, number: int, data: str) -> dict[str, Any]:
+    """As `ocr_pages` for one page; `data` names what Tesseract reads it with, "" for RapidOCR alone."""
+    page = pdf[number - 1]
+    try:
+        # First, for it takes the boxes of a form out of the drawing: a recogniser sees letters in them, or nothing.
+        notes, frame = notes_of(page), Frame(page)
+        width, height, grey = draw(page, DPI, MAX_PIXELS)
+        dpi = 72 * width / page.get_width()
+    finally:
+        page.close()
+    picture = picture_of(width, height, grey)
+    turn, lines, shape = recognised(picture, data)
+    slope = slope_of(lines) * shape[1] / shape[0]
+    words = [word for row in in_order([placed(line, shape, slope) for line in lines]) for word in row]
+    if notes and notes.ticks and turn == 0:
+        words = ticked(words, notes.ticks, frame)
+    laid = lay_out(words)
+    for row, box in enumerate(laid.boxes.tolist()):
+        laid.boxes[row] = on_the_page(box, turn, slope)
+    sureness = round(statistics.fmean(line.confidence for line in lines) if lines else 0.0, 3)
+    found = {"text": laid.text, "words": laid.words, "edges": laid.edges, "confidence": sureness}
+    return found if worded(laid.text, sureness) else {**found, "ink": not bare(picture, dpi)}
+
+
+def recognised(picture: Any, data: str) -> tuple[int, list[Found], tuple[int, int]]:
+    """As `rapid_ocr.read_upright`; pages that Tesseract is unsure of, like those that lie on their side, are its."""
+    lines = tesseract.recognise(picture, DPI, data) if data else []
+    if sure(lines) or (data and find_spec("rapidocr") is None):
+        return 0, lines, picture.shape[:2]
+    return rapid_ocr.read_upright(picture)
+
+
+def slope_of(lines: Sequence[Found]) -> float:
+    """How much the lines of a skewed scan fall from left to right, in pixels down for each to the right."""
+    slopes = []
+    for line in lines:
+        (_, left, top, right, bottom), (_, last_left, last_top, last_right, last_bottom) = line.words[0], line.words[-1]
+        run = (last_left + last_right - left - right) / 2
+        if run > 10 * (bottom - top):
+            slopes.append((last_top + last_bottom - top - bottom) / 2 / run)
+    return statistics.median(slopes) if len(slopes) >= 3 else 0.0
+
+
+def on_the_page(box: list[int], turn: int, slope: float) -> list[int]:
+    """The box on the page as shown: skewed again, and turned back by the quarters that made it stand upright."""
+    x0, y0, x1, y1 = box
+    fall = round(slope * (x0 + x1) / 2)
+    y0, y1 = (min(max(edge + fall, 0), BOX_UNIT) for edge in (y0, y1))
+    for _ in range(turn):
+        x0, y0, x1, y1 = BOX_UNIT - y1, x0, BOX_UNIT - y0, x1
+    return [x0, y0, x1, y1]
+
+
+def picture_of(width: int, height: int, grey: bytes) -> Any:
+    import numpy
+
+    return numpy.frombuffer(grey, dtype=numpy.uint8).reshape(height, width)
+
+
+def placed(line: Found, shape: tuple[int, int], slope: float) -> Line:
+    """The line in BOX_UNIT of the picture, each word moved so that the lines run level."""
+    height, width = shape
+    words = []
+    for text, *pixels in line.words:
+        kept = clean(text).strip()
+        x0, y0, x1, y1 = (round(edge * BOX_UNIT / size) for edge, size in zip(pixels, (width, height) * 2, strict=True))
+        fall = round(slope * (x0 + x1) / 2)
+        if kept:
+            words.append(Word(kept, max(x0, 0), y0 - fall, min(x1, BOX_UNIT), y1 - fall, False))
+    return words

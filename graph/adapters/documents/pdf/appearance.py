@@ -1,0 +1,291 @@
+"""How a page of a PDF looks: its frame, its pictures, a drawing of it, what a person does not see. Runs in a child."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from graph.adapters.documents.pdf.pdfium_calls import address, fill_colours, quick
+from nodes.domain.text.documents import BOX_UNIT
+
+INVISIBLE = 3
+CLIP_ONLY = 7
+NO_TEXT = raw.FPDF_TEXTRENDERMODE_UNKNOWN
+"""What PDFium says of objects that are no text."""
+TINY_POINTS = 1.5
+LOOK_DPI = 144
+FAINT = 245
+"""A colour all of whose parts reach this is taken for white until the picture shows otherwise."""
+MAX_NESTING = 8
+MAX_OBJECTS = 200_000
+MAX_COVERS = 200
+COVERING = BOX_UNIT / 300
+"""Height and width of what can hide a word; less is a rule under or through it."""
+
+Place = tuple[float, float, float, float]
+"""x0, y0, x1, y1 in BOX_UNIT of the page as shown."""
+
+
+object_of_page = quick(raw.FPDFPage_GetObject, ctypes.c_int, gives=ctypes.c_void_p)
+object_of_form = quick(raw.FPDFFormObj_GetObject, ctypes.c_ulong, gives=ctypes.c_void_p)
+objects_of_form = quick(raw.FPDFFormObj_CountObjects)
+type_of = quick(raw.FPDFPageObj_GetType)
+mode_of = quick(raw.FPDFTextObj_GetTextRenderMode)
+colour_of = quick(raw.FPDFPageObj_GetFillColor)
+bounds_of = quick(raw.FPDFPageObj_GetBounds)
+draw_mode_of = quick(raw.FPDFPath_GetDrawMode)
+box_of = quick(raw.FPDF_GetPageBoundingBox)
+turn_of = quick(raw.FPDFPage_GetRotation)
+text_object_at = quick(raw.FPDFText_GetTextObject, ctypes.c_int, gives=ctypes.c_void_p)
+
+_ink = (ctypes.c_uint * 4)()
+INK = [ctypes.byref(_ink, 4 * part) for part in range(4)]
+"""Where red, green, blue and opacity of an object are written, 0 to 255; one page is read at a time."""
+_paint = (ctypes.c_int * 2)()
+PAINT = [ctypes.byref(_paint, 4 * part) for part in range(2)]
+"""Where it is written how a path is filled, and whether it is stroked."""
+
+TURNS = {1: ([3, 0, 1, 2], [0, 2]), 2: ([2, 3, 0, 1], [0, 1, 2, 3]), 3: ([1, 2, 3, 0], [1, 3])}
+"""For each number of quarter turns: which edge of the unturned page becomes x0, y0, x1, y1, and which are mirrored."""
+
+
+class Cover(NamedTuple):
+    """Something drawn over text that may hide it: its place among the page's objects, and its box in BOX_UNIT."""
+
+    order: int
+    box: Place
+
+
+class Marks(NamedTuple):
+    """What the objects of a page say without its text."""
+
+    picture: float
+    """Share of the page that its largest picture covers."""
+    hidden: bool
+    """Whether some text is drawn so that it may not be seen."""
+    covers: list[Cover]
+    orders: dict[int, int]
+    """Place among the page's objects of each text object that something is drawn over."""
+    objects: int
+    """How many have been looked at, those in forms too."""
+
+
+class Frame:
+    """From the page's own coordinates to BOX_UNIT of the page as shown."""
+
+    def __init__(self, page: pdfium.PdfPage) -> None:
+        box, handle = raw.FS_RECTF(), address(page.raw)
+        box_of(handle, ctypes.byref(box))
+        self.left, self.bottom, self.right, self.top = box.left, box.bottom, box.right, box.top
+        self.turn = turn_of(handle)
+        self.width = (self.right - self.left) or 1.0
+        self.height = (self.top - self.bottom) or 1.0
+        shown = (self.width, self.height) if self.turn % 2 == 0 else (self.height, self.width)
+        self.shown_width, self.shown_height = shown
+
+        across, down = BOX_UNIT / self.width, BOX_UNIT / self.height
+        self._scale = np.array([across, -down, across, -down], np.float32)
+        self._shift = np.array([-self.left * across, self.top * down] * 2, np.float32)
+
+    def like(self, other: Frame) -> bool:
+        """Whether both place everything alike."""
+        mine = (self.left, self.bottom, self.right, self.top, self.turn)
+        return mine == (other.left, other.bottom, other.right, other.top, other.turn)
+
+    def spread(self, edges: Any) -> Any:
+        """Rows of left, top, right, bottom as rows of x0, y0, x1, y1 in BOX_UNIT, not cut off at the page's edge."""
+        placed = edges * self._scale
+        placed += self._shift
+        if self.turn:
+            order, turned = TURNS[self.turn]
+            placed = placed[:, order]
+            placed[:, turned] = BOX_UNIT - placed[:, turned]
+        return placed
+
+    def place(self, left: float, bottom: float, right: float, top: float) -> Place:
+        """`spread` for one box."""
+        x0, y0, x1, y1 = self.spread(np.array([[left, top, right, bottom]]))[0].tolist()
+        return x0, y0, x1, y1
+
+
+def draw(page: pdfium.PdfPage, dpi: float, max_pixels: int) -> tuple[int, int, bytes]:
+    """Width, height and grey values of the page as shown, at most `max_pixels` of them."""
+    width, height = page.get_size()
+    scale = dpi / 72
+    pixels = max(width * scale, 1) * max(height * scale, 1)
+    if pixels > max_pixels:
+        scale *= (max_pixels / pixels) ** 0.5
+    bitmap = page.render(scale=scale, grayscale=True)
+    try:
+        rows = bytes(bitmap.buffer)
+        if bitmap.stride != bitmap.width:
+            rows = b"".join(
+                rows[row * bitmap.stride : row * bitmap.stride + bitmap.width] for row in range(bitmap.height)
+            )
+        return bitmap.width, bitmap.height, rows
+    finally:
+        bitmap.close()
+
+
+def survey(page: pdfium.PdfPage, frame: Frame) -> Marks:
+    """Walk the page's objects once."""
+    count = min(raw.FPDFPage_CountObjects(page), MAX_OBJECTS)
+    items = list(map(object_of_page, repeat(address(page.raw)), range(count)))
+    walk = _Walk(frame, items)
+    walk.through(items, range(count), 0)
+    orders = walk.orders if walk.covers else {}
+    return Marks(walk.largest, walk.any_suspicious(), walk.covers, orders, MAX_OBJECTS - walk.left)
+
+
+class _Walk:
+    """What has been seen of a page's objects, in the order in which they are drawn."""
+
+    def __init__(self, frame: Frame, items: Sequence[int]) -> None:
+        self.frame, self.items = frame, items
+        self.left = MAX_OBJECTS
+        self.largest = 0.0
+        self.covers: list[Cover] = []
+        self.orders: dict[int, int] = {}
+        self._over: set[int] = set()
+        self._modes: set[int] = set()
+
+    def through(self, items: Sequence[int], orders: Sequence[int], depth: int) -> None:
+        """Objects of the page or of a form, and for each its place, or that of the form, among those of the page."""
+        modes = list(map(mode_of, items))
+        self._modes.update(modes)
+        done = 0
+        if NO_TEXT in modes:
+            for at in [at for at, mode in enumerate(modes) if mode == NO_TEXT]:
+                if at > done:
+                    self._texts(items[done:at], orders[done:at])
+                self._other(items[at], orders[at], depth)
+                done = at + 1
+        self._texts(items[done:], orders[done:])
+
+    def _texts(self, items: Sequence[int], orders: Sequence[int]) -> None:
+        self.orders.update(zip(items[: self.left], orders, strict=False))
+        self.left -= min(len(items), self.left)
+
+    def _other(self, item: int, order: int, depth: int) -> None:
+        if not self.left:
+            return
+        self.left -= 1
+        kind = type_of(item)
+        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+            # Its place in a form is not known cheaply, and some scanners write forms.
+            self.largest = max(self.largest, 0.51 if depth else share(bounds(item, self.frame)))
+        elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
+            # What may hide something is what is drawn in a form, not the form.
+            count = min(objects_of_form(item), self.left)
+            self.through(list(map(object_of_form, repeat(item), range(count))), [order] * count, depth + 1)
+            return
+        if self.orders and order not in self._over and len(self._over) < MAX_COVERS and opaque(item, kind):
+            self._over.add(order)
+            box = bounds(self.items[order], self.frame)
+            if min(box[2] - box[0], box[3] - box[1]) > COVERING:
+                self.covers.append(Cover(order, box))
+
+    def any_suspicious(self) -> bool:
+        """Whether some text may not be seen: drawn with no ink, or with white or transparent ink."""
+        if INVISIBLE in self._modes or CLIP_ONLY in self._modes:
+            return True
+        for told, inks in fill_colours(list(self.orders)):
+            white = (inks[:, :3] >= FAINT).all(axis=1) | (inks[:, 3] < 20)
+            if (told & white).any():
+                return True
+        return False
+
+
+def opaque(item: int, kind: int) -> bool:
+    """Whether this object may hide what lies under it; only the page, drawn, tells whether it does."""
+    if kind != raw.FPDF_PAGEOBJ_PATH:
+        return bool(kind != raw.FPDF_PAGEOBJ_FORM)
+    draw_mode_of(item, *PAINT)
+    return bool(_paint[0] and colour_of(item, *INK)) and _ink[3] > 200
+
+
+def bounds(item: int, frame: Frame) -> Place:
+    """The object's box in BOX_UNIT, cut off at the page's edge."""
+    edges = (ctypes.c_float * 4)()
+    if not bounds_of(item, *(ctypes.byref(edges, 4 * part) for part in range(4))):
+        return 0.0, 0.0, 0.0, 0.0
+    x0, y0, x1, y1 = frame.place(*edges)
+    return max(x0, 0.0), max(y0, 0.0), min(x1, float(BOX_UNIT)), min(y1, float(BOX_UNIT))
+
+
+def share(box: Place) -> float:
+    return max(box[2] - box[0], 0.0) * max(box[3] - box[1], 0.0) / BOX_UNIT**2
+
+
+def faint(item: int) -> bool:
+    if not colour_of(item, *INK):
+        return False
+    red, green, blue, alpha = _ink
+    return alpha < 20 or (red >= FAINT and green >= FAINT and blue >= FAINT)
+
+
+class Looks:
+    """How each character is drawn, for pages on which some may be hidden."""
+
+    def __init__(self, page: pdfium.PdfPage, text: int, marks: Marks) -> None:
+        self.page, self.handle, self.marks = page, text, marks
+        self.known: dict[int, str] = {}
+        self.picture: tuple[int, int, bytes] | None = None
+
+    def split(self, start: int, end: int) -> list[tuple[int, int, str]]:
+        """Runs of equal look in a range of characters."""
+        if not self.marks.hidden:
+            return [(start, end, "")]
+        runs: list[tuple[int, int, str]] = []
+        for index in range(start, end):
+            why = self._why(index)
+            if runs and runs[-1][2] == why:
+                runs[-1] = (runs[-1][0], index + 1, why)
+            else:
+                runs.append((index, index + 1, why))
+        return runs
+
+    def confirm(self, reasons: list[str], places: Any, starts: Any) -> None:
+        """Look at the page, drawn: white on a dark ground is text, what something was drawn over is none."""
+        for row, why in enumerate(reasons):
+            if why == "white" and self.contrast(places[row].tolist()):
+                reasons[row] = ""
+        for row in self._under(places, starts):
+            if not reasons[row] and not self.contrast(places[row].tolist()):
+                reasons[row] = "covered"
+
+    def _under(self, places: Any, starts: Any) -> list[int]:
+        """Rows of the words over which something was drawn."""
+        x, y = (places[:, 0] + places[:, 2]) / 2, (places[:, 1] + places[:, 3]) / 2
+        rows: set[int] = set()
+        for order, (x0, y0, x1, y1) in self.marks.covers:
+            inside = ((x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)).nonzero()[0].tolist()
+            rows |= {row for row in inside if self.marks.orders.get(self._object(int(starts[row])), order) < order}
+        return sorted(rows)
+
+    def _object(self, index: int) -> int:
+        return text_object_at(self.handle, index) or 0
+
+    def _why(self, index: int) -> str:
+        item = self._object(index)
+        if item and item not in self.known:
+            ghost = mode_of(item) in (INVISIBLE, CLIP_ONLY)
+            self.known[item] = "invisible" if ghost else "white" if faint(item) else ""
+        return self.known.get(item, "")
+
+    def contrast(self, box: Sequence[float]) -> bool:
+        """Whether the page, drawn, shows anything but one colour in this box: white on a dark ground is text."""
+        if self.picture is None:
+            self.picture = draw(self.page, LOOK_DPI, 4_000_000)
+        width, height, rows = self.picture
+        x0, x1 = int(box[0] / BOX_UNIT * width) - 1, int((box[2] + 1) / BOX_UNIT * width) + 1  # an I is a hair wide
+        x0, x1 = (min(max(edge, 0), width) for edge in (x0, x1))
+        y0, y1 = (min(max(int(edge / BOX_UNIT * height), 0), height) for edge in (box[1], box[3] + 1))
+        inside = b"".join(rows[row * width + x0 : row * width + x1] for row in range(y0, y1))
+        return bool(inside) and max(inside) - min(inside) > 40

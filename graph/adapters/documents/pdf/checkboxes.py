@@ -1,0 +1,78 @@
+"""Check boxes and radio buttons of a PDF: a sign for each in its place, so that a label is read with its box.
+
+What PDFium reads of them is a letter of a font of signs where one is ticked, at the end of the page, and nothing where
+it is not. Word writes the same two signs for its own boxes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from graph.adapters.documents.layout.running_text import Word
+from nodes.domain.text.documents import TICKED, UNTICKED
+
+BOXES = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
+OTHERS = range(raw.FPDF_FORMFIELD_PUSHBUTTON, raw.FPDF_FORMFIELD_SIGNATURE + 1)
+"""Kinds of fields that are known; a widget of none is a box where it has a state of its own."""
+
+
+def tick_of(page: pdfium.PdfPage, widget: Any) -> str:
+    """TICKED or UNTICKED for a check box or a radio button, as it is drawn; "" for any other field."""
+    form = page.formenv
+    kind = raw.FPDFAnnot_GetFormFieldType(form, widget) if form is not None else -1
+    if kind in BOXES:
+        return TICKED if raw.FPDFAnnot_IsChecked(form, widget) else UNTICKED
+    state = _state(widget) if kind not in OTHERS else ""
+    return "" if not state else UNTICKED if state == "Off" else TICKED
+
+
+def _state(widget: Any) -> str:
+    """Which of its appearances is shown; "" for a field with one alone."""
+    buffer = (ctypes.c_ushort * 64)()
+    size = raw.FPDFAnnot_GetStringValue(widget, b"AS", buffer, ctypes.sizeof(buffer))
+    return bytes(buffer)[: max(size - 2, 0)].decode("utf-16-le", "replace") if size <= ctypes.sizeof(buffer) else ""
+
+
+def undraw(widget: Any) -> None:
+    """Let the box not be drawn into the page: its sign would be read a second time there."""
+    raw.FPDFAnnot_SetFlags(widget, raw.FPDFAnnot_GetFlags(widget) | raw.FPDF_ANNOT_FLAG_HIDDEN)
+
+
+def in_place(words: Sequence[Word], ticks: Sequence[Word]) -> list[Word]:
+    """The words of a page in their order, with each sign beside the word on its line that is nearest to it."""
+    placed = list(words)
+    for tick in sorted(ticks, key=lambda one: (one.y0, one.x0)):
+        line = [number for number, word in enumerate(placed) if _same_line(word, tick)]
+        nearest = min(line, key=lambda number: _gap(placed[number], tick), default=None)
+        if nearest is None:
+            _between_lines(placed, tick)
+            continue
+        word = placed[nearest]
+        sign = tick._replace(y0=word.y0, y1=word.y1)  # a box is higher than its line, which would look like a gap
+        if word.x0 + word.x1 >= tick.x0 + tick.x1:
+            placed.insert(nearest, sign._replace(line_ends=False))
+        else:
+            placed[nearest] = word._replace(line_ends=False)
+            placed.insert(nearest + 1, sign._replace(line_ends=word.line_ends))
+    return placed
+
+
+def _same_line(word: Word, tick: Word) -> bool:
+    return tick.y0 <= (word.y0 + word.y1) / 2 <= tick.y1 or word.y0 <= (tick.y0 + tick.y1) / 2 <= word.y1
+
+
+def _gap(word: Word, tick: Word) -> int:
+    return max(word.x0 - tick.x1, tick.x0 - word.x1, 0)
+
+
+def _between_lines(placed: list[Word], tick: Word) -> None:
+    """A box without words beside it is a line of its own, before what begins below it."""
+    at = next((number for number, word in enumerate(placed) if word.y0 >= tick.y1), len(placed))
+    if at:
+        placed[at - 1] = placed[at - 1]._replace(line_ends=True)
+    placed.insert(at, tick._replace(line_ends=True))

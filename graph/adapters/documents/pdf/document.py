@@ -1,0 +1,145 @@
+"""Reads a PDF to text with the place of every word, repaired where it must be. Runs in a child process."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+from contextlib import suppress
+from typing import Any
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from graph.adapters.documents.document_bytes import Refused, bare_page
+from graph.adapters.documents.pdf.annotations import flatten, notes_of
+from graph.adapters.documents.pdf.layers import signed, veiled
+from graph.adapters.documents.pdf.page import Open, Page, read_pages
+
+MAX_RECORDS = 100_000
+"""A page count above this is a lie or an attack."""
+BATCH = 32
+"""Pages that are read together."""
+HEAVIEST = 100_000
+"""Characters and drawn objects with which a batch ends earlier: all its pages are in memory at once."""
+PASSWORD_NEEDED = 4
+
+
+def read_pdf(data: bytes, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Every page in exactly one state; "ocr" means that OCR has still to read it."""
+    data, layered = signed(data, password)
+    pdf, repaired = open_pdf(data, password)
+    try:
+        with suppress(pdfium.PdfiumError):
+            pdf.init_forms()
+        count = len(pdf)
+        if not 0 < count <= MAX_RECORDS:
+            raise Refused("pages", str(count))
+        pages: list[dict[str, Any]] = []
+        chars = 0
+        while len(pages) < min(count, options["max_pages"]) and chars < options["max_chars"]:
+            wanted = range(len(pages), min(len(pages) + BATCH, count, options["max_pages"]))
+            batch = read_batch(pdf, wanted, layered)
+            pages += batch
+            chars += sum(len(page["text"]) for page in batch)
+        limit = f"{options['max_chars']:,} characters"
+        if len(pages) >= options["max_pages"]:
+            limit = f"{options['max_pages']:,} pages"
+        over = range(len(pages) + 1, count + 1)
+        pages += [bare_page(number, "skipped", f"over the limit of {limit}") for number in over]
+        return {"pages": pages, "repaired": repaired, "attachments": attachments(pdf)}
+    finally:
+        pdf.close()
+
+
+def open_pdf(data: bytes, password: str | None) -> tuple[pdfium.PdfDocument, bool]:
+    """The document, and whether it had to be repaired first."""
+    try:
+        return opened(data, password), False
+    except pdfium.PdfiumError:
+        pass
+    try:
+        pdf = opened(repaired(data, password), password)
+    except pdfium.PdfiumError as error:
+        raise Refused("corrupt", str(error)) from None
+    return pdf, True
+
+
+def opened(data: bytes, password: str | None) -> pdfium.PdfDocument:
+    try:
+        return pdfium.PdfDocument(data, password=password)
+    except pdfium.PdfiumError as error:
+        # The code may be that of a file before this one: PDFium does not always set it.
+        if error.err_code == PASSWORD_NEEDED and b"/Encrypt" in data:
+            raise Refused("password" if password else "encrypted") from None
+        raise
+
+
+def repaired(data: bytes, password: str | None) -> bytes:
+    """Written anew by qpdf, which finds the objects of a file whose table or end is lost."""
+    import pikepdf
+
+    try:
+        with pikepdf.open(io.BytesIO(data), password=password or "") as pdf:
+            if not len(pdf.pages):
+                raise Refused("corrupt", "no page is left in it")
+            target = io.BytesIO()
+            pdf.save(target)
+    except pikepdf.PasswordError:
+        raise Refused("password" if password else "encrypted") from None
+    except (pikepdf.PdfError, ValueError, RuntimeError, TypeError, KeyError, AttributeError) as error:
+        raise Refused("corrupt", str(error).split(": ")[-1]) from None
+    return target.getvalue()
+
+
+def read_batch(pdf: pdfium.PdfDocument, indices: range, layered: bool) -> list[dict[str, Any]]:
+    """The first of these pages, in order, as many as fit into a batch; one that cannot be loaded costs only itself."""
+    opened: list[Open] = []
+    rows: dict[int, dict[str, Any]] = {}
+    try:
+        for index in indices:
+            page = load_page(pdf, index, layered)
+            if isinstance(page, Open):
+                opened.append(page)
+            else:
+                rows[index + 1] = page
+            if sum(page.weight for page in opened) > HEAVIEST:
+                break
+        rows |= {row["number"]: row for row in read_pages(opened)}
+    finally:
+        for page in opened:
+            page.close()
+    return [rows[number] for number in sorted(rows)]
+
+
+def load_page(pdf: pdfium.PdfDocument, index: int, layered: bool) -> Open | dict[str, Any]:
+    """The page with its text, or its row when it has none; `layered` in a document that was signed."""
+    try:
+        page = Page(pdf, index)
+    except pdfium.PdfiumError:
+        return bare_page(index + 1, "failed", "the page is damaged and cannot be loaded")
+    try:
+        notes = notes_of(page)
+        if notes and flatten(page):
+            page.close()
+            page = Page(pdf, index)
+        return Open(page, index + 1, notes, veiled(page) if layered else frozenset())
+    except pdfium.PdfiumError as error:
+        page.close()
+        return bare_page(index + 1, "failed", f"the page cannot be read: {error}")
+
+
+def attachments(pdf: pdfium.PdfDocument) -> list[dict[str, Any]]:
+    """Name and size of the files embedded in the document."""
+    found = []
+    for index in range(min(pdf.count_attachments(), 1000)):
+        item = raw.FPDFDoc_GetAttachment(pdf, index)
+        if not item:
+            continue
+        size = ctypes.c_ulong()
+        raw.FPDFAttachment_GetFile(item, None, 0, size)
+        length = raw.FPDFAttachment_GetName(item, None, 0)
+        name = (ctypes.c_ushort * (length // 2 + 1))()
+        raw.FPDFAttachment_GetName(item, name, length)
+        text = bytes(name)[: max(length - 2, 0)].decode("utf-16-le", "replace")
+        found.append({"name": text or f"attachment {index + 1}", "bytes": size.value})
+    return found

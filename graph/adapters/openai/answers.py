@@ -1,0 +1,109 @@
+"""What every model adapter does with a question before it is asked and with what was said in reply."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nodes.domain.answers.extraction import complaint, json_schema
+from nodes.domain.shared.errors import AnswerInvalid, Transient
+from nodes.ports import Question, Usage
+
+BYTES_A_TOKEN_AT_LEAST = 2.5
+"""Tokenizers in use make a token of 3.5 to 4.5 bytes of English or French prose and of about 3 of tables and numbers;
+the bound leaves room for scanned text. It is of UTF-8 bytes, so that scripts with short tokens count for more."""
+
+FEEDBACK_TOKENS = 1_500
+"""Room in the bound of a call for a second attempt, which shows the model its answer and what was wrong with it."""
+
+_MESSAGE_TOKENS = 16
+_CUT = ("length", "model_length", "max_tokens")
+"""How endpoints call the end of an answer that reached its limit."""
+_THOUGHTS = re.compile(r"\A.*</think>|\A<think>.*", re.S | re.I)
+"""Some templates swallow the tag that opens them; one that is never closed holds drafts and no answer."""
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def schema_of(question: Question) -> dict[str, Any]:
+    """The JSON schema of the answer that a question wants."""
+    return json_schema(question.payload["schema"], tuple(question.payload.get("types", ())))
+
+
+def worst_usage(question: Question) -> Usage:
+    """The prompt at its largest, the feedback of a second attempt, and the longest answer that is allowed."""
+    messages = question.payload["messages"]
+    asked = sum(len(text.encode("utf-8", "replace")) for _, text in messages)
+    read = int((asked + len(json.dumps(schema_of(question)))) / BYTES_A_TOKEN_AT_LEAST)
+    return Usage(read + _MESSAGE_TOKENS * (len(messages) + 4) + FEEDBACK_TOKENS, 0, question.max_tokens, reported=False)
+
+
+def check_complete(finish: str | None, refusal: str, said: str, model: str, usage: Usage) -> None:
+    """Pass when the model came to its end of its own accord and said something.
+
+    Raises AnswerInvalid, `cut` when the answer reached its limit: also a part that happens to be valid JSON is
+    only a part. Raises Transient when nobody says that the answer is at its end.
+    """
+    if finish in _CUT:
+        raise AnswerInvalid(f"The answer of {model} was longer than allowed.", usage=usage, cut=True)
+    if refusal or finish == "content_filter":
+        why = refusal or "its content filter"
+        raise AnswerInvalid(f"{model} refused to answer: {why}.", usage=usage)
+    if not finish or finish == "error":
+        raise Transient(f"The answer of {model} broke off.", word="connection", unknown=True, usage=usage)
+    if not said.strip():
+        raise AnswerInvalid(f"{model} gave an empty answer.", usage=usage)
+
+
+def read_value(said: str, question: Question, usage: Usage) -> dict[str, Any]:
+    """The value of an answer.
+
+    Raises AnswerInvalid, which names what is wrong with its form so that the model can be told.
+    """
+    value, wrong = parsed(said)
+    wrong = wrong or complaint(question.payload["schema"], value)
+    if wrong or not isinstance(value, dict):
+        raise AnswerInvalid(f"{question.model} answered in a form that cannot be used: {wrong}.", usage=usage)
+    return value
+
+
+def parsed(said: str) -> tuple[Any, str]:
+    """The JSON value of an answer and "", or None and what is wrong. Nothing is repaired: a repair invents.
+
+    Thoughts, fences and words around it are no part of it, as long as there is one object among them and not two.
+    """
+    body = said.strip("\ufeff \t\r\n")
+    try:
+        return _storable(_DECODER.decode(body)), ""
+    except (ValueError, RecursionError) as error:
+        wrong = f"it is no JSON ({error})"
+    alone = _only_object(_THOUGHTS.sub("", body, count=1))
+    return (None, wrong) if alone is None else (_storable(alone), "")
+
+
+def _only_object(text: str) -> Any:
+    """The one JSON object of a text; None without one, or where a brace before or behind it may belong to another."""
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return None if re.search(r"[{}]", text[end:]) else value
+
+
+def sendable(text: str) -> str:
+    """Without what no endpoint takes: NUL and halves of surrogate pairs."""
+    return _UNSTORABLE.sub(" ", text)
+
+
+def _storable(value: Any) -> Any:
+    """Without NUL and halves of surrogate pairs, which a database does not take."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("", value)
+    if isinstance(value, Mapping):
+        return {_storable(str(name)): _storable(part) for name, part in value.items()}
+    return [_storable(part) for part in value] if isinstance(value, list) else value

@@ -1,0 +1,176 @@
+"""Child processes that can be killed: where documents are parsed, so that a hostile one costs only itself.
+
+Each child has pipes of its own. A pool that shares one channel breaks as a whole when a child dies while it holds the
+channel's lock, or when it dies idle; here nothing is shared, so a death is the end of one task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from graph.adapters.processes.worker import HEADER, PIPE_BYTES, encode
+
+CHILD = Path(__file__).with_name("worker.py")
+LARGEST_ANSWER = 512 << 20
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class ChildTimeout(Exception):
+    """The function did not return in time; its process was killed."""
+
+
+class ChildDied(Exception):
+    """The process of the function ended before it returned; the message says how."""
+
+
+class ChildError(Exception):
+    """The function raised something that does not exist in this process."""
+
+
+def usable_cpus() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Children:
+    """Runs functions in child processes, at most `workers` at a time; children start at first use and are kept.
+
+    Bound to the event loop of its first use. `memory_mb` is the limit of one child.
+    """
+
+    def __init__(self, workers: int | None = None, memory_mb: int = 2048) -> None:
+        self.workers = workers or usable_cpus()
+        self.memory_mb = memory_mb
+        self._slots = asyncio.Semaphore(self.workers)
+        self._idle: list[asyncio.subprocess.Process] = []
+        self._all: set[asyncio.subprocess.Process] = set()
+        self._closed = False
+
+    async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any:
+        """Call a module-level function with JSON-plain arguments in a child; return its JSON-plain value.
+
+        A mapping that it returns may hold bytes, too.
+
+        `timeout` counts from when a child is free for it. Cancelling kills the child.
+        Raises ChildTimeout, ChildDied, or what the function raises (ChildError for a class unknown here).
+        """
+        request = encode({"module": function.__module__, "name": function.__qualname__, "args": args})
+        async with self._slots:
+            if self._closed:
+                raise ChildDied("the children were closed")
+            child = await self._take()
+            healthy = False
+            try:
+                if self._closed:  # while it started
+                    raise ChildDied("the children were closed")
+                async with asyncio.timeout(timeout):
+                    answer = await self._exchange(child, request)
+                healthy = not answer["retire"]
+            except TimeoutError:
+                raise ChildTimeout(f"no answer within {timeout:g} s") from None
+            finally:
+                if healthy and not self._closed:
+                    self._idle.append(child)
+                else:
+                    await asyncio.shield(self._end(child))
+        return self._outcome(answer)
+
+    async def aclose(self) -> None:
+        """Kill all children; what still runs in one ends with ChildDied. Safe to call twice."""
+        self._closed = True
+        self._idle.clear()
+        await asyncio.gather(*(self._end(child) for child in list(self._all)))
+
+    async def _take(self) -> asyncio.subprocess.Process:
+        while self._idle:
+            child = self._idle.pop()
+            if child.returncode is None:
+                return child
+            await self._end(child)
+        return await self._start()
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        command = [sys.executable, str(CHILD), str(os.getpid()), str(self.memory_mb), json.dumps(sys.path)]
+        child = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=PIPE_BYTES,
+            env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
+            start_new_session=True,  # a Ctrl-C in the terminal is for the parent alone
+        )
+        self._all.add(child)
+        return child
+
+    async def _exchange(self, child: asyncio.subprocess.Process, request: bytes) -> dict[str, Any]:
+        assert child.stdin is not None and child.stdout is not None
+        try:
+            child.stdin.write(request)
+            await child.stdin.drain()
+            (size,) = HEADER.unpack(await child.stdout.readexactly(HEADER.size))
+            if size > LARGEST_ANSWER:
+                raise ChildDied(f"an answer of {size} bytes is too large")
+            body = await child.stdout.readexactly(size)
+            answer = json.loads(body) if size < 1 << 18 else await asyncio.to_thread(json.loads, body)
+            for key, more in answer["bytes"].items():
+                size += more
+                if size > LARGEST_ANSWER:
+                    raise ChildDied(f"an answer of {size} bytes is too large")
+                answer["value"][key] = await child.stdout.readexactly(more)
+        except (asyncio.IncompleteReadError, BrokenPipeError, ConnectionResetError):
+            raise ChildDied(await self._reason(child)) from None
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise ChildDied("its answer was not in the agreed form") from None
+        if not isinstance(answer, dict) or "retire" not in answer:
+            raise ChildDied("its answer was not in the agreed form")
+        return answer
+
+    async def _reason(self, child: asyncio.subprocess.Process) -> str:
+        try:
+            code = await asyncio.wait_for(child.wait(), 5)
+        except TimeoutError:
+            return "its process closed its pipes"
+        if code >= 0:
+            return f"its process ended with exit code {code}"
+        return f"its process was ended by {signal.Signals(-code).name}"
+
+    def _outcome(self, answer: dict[str, Any]) -> Any:
+        if "memory" in answer:
+            raise ChildDied(f"it needs more than {self.memory_mb} MB of memory")
+        if "error" in answer:
+            raise rebuilt(answer["error"])
+        return answer.get("value")
+
+    async def _end(self, child: asyncio.subprocess.Process) -> None:
+        if child not in self._all:
+            return
+        self._all.discard(child)
+        with contextlib.suppress(ProcessLookupError):
+            child.kill()
+        assert child.stdin is not None
+        child.stdin.close()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            await child.stdin.wait_closed()
+        await child.wait()
+
+
+def rebuilt(error: dict[str, Any]) -> Exception:
+    """The exception that a child described; only classes that are loaded here already are made."""
+    found: Any = sys.modules.get(str(error["module"]))
+    for part in str(error["name"]).split("."):
+        found = getattr(found, part, None)
+    if isinstance(found, type) and issubclass(found, Exception):
+        with contextlib.suppress(TypeError, ValueError):
+            return found(*error["args"])
+    return ChildError(f"{error['name']}: {error['text']}")

@@ -1,0 +1,236 @@
+"""The fire drill: kill the job at every boundary, resume it, and compare with a run that nobody disturbed.
+
+With the openai engine the scripted endpoint's own log is the witness of what was asked, not our tables.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graph.app import Reprise
+from graph.drill.home import EMPTY, DrillHome, Scratch, Snapshot, scratch
+from graph.drill.plan import COMMANDS, Kill, plan
+from graph.runtime.fault_points import passings
+from nodes.domain.shared.errors import OperatorError, UnknownThread
+
+THREAD = "drill"
+MODEL = "gpt-4.1-mini"
+RESUME = ("resume", THREAD, "--accept-all", "--reviewer", "Drill", "--reason", "drill", "--json")
+MOST_RESUMES = 5
+_TIME = re.compile(r"(?:\d{4}-\d{2}-\d{2}|\d{1,2}(?:er)? [^\W\d]+ \d{4} à) \d{2}:\d{2}(?::\d{2})? UTC")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is drilled."""
+
+    source: Path
+    playbook: str = "due-diligence"
+    engine: str = "local"
+    concurrency: int = 8
+
+    @property
+    def start(self) -> tuple[str, ...]:
+        """The command that begins it."""
+        asked = ("--model", f"extract={MODEL}", "--model", f"summarize={MODEL}") if self.engine == "openai" else ()
+        common = ("--playbook", self.playbook, "--engine", self.engine, "--concurrency", str(self.concurrency))
+        return ("start", str(self.source), "--thread", THREAD, *common, *asked, "--json")
+
+    @property
+    def look(self) -> tuple[str, ...]:
+        """The command that only reads the documents; a start of the same matter does not read them again."""
+        return (*self.start, "--dry-run")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One disturbed run."""
+
+    place: str
+    """Where it was to die: command, boundary, side, how often that had been passed, and how much later."""
+    killed: bool
+    """It did die there; a place whose turn depends on timing may not be reached as often again."""
+    resumed_at: str
+    """Node with which the resume began; start when there was nothing to resume yet."""
+    made_again: int
+    """Calls whose outcome was committed at the kill and that were made once more: must be 0."""
+    lost: int
+    """Calls that were in flight at the kill and were made once more."""
+    in_flight: int
+    """How many can have been in flight: the concurrency."""
+    doubled: int
+    """Effects done more than once, or left undone: must be 0."""
+    differences: tuple[str, ...]
+    """What is not as in the undisturbed run; times and new ids do not count."""
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        return not (self.made_again or self.doubled or self.differences) and self.lost <= self.in_flight
+
+
+class Drill:
+    """Made by `drilling`; knows the undisturbed run."""
+
+    def __init__(self, job: Job, where: Scratch, *, read_once: bool = False) -> None:
+        self._job = job
+        self._where = where
+        self._read_once = read_once
+        self._undisturbed: Mapping[str, Any] = {}
+        self._begin = {command: EMPTY for command in COMMANDS}
+        self.passed: dict[str, list[str]] = {}
+        """Every place that each command of the undisturbed run passed, in its order."""
+
+    @property
+    def places(self) -> Counter[str]:
+        """How often the undisturbed run passed each place."""
+        return Counter(place for command in COMMANDS for place in self.passed[command])
+
+    async def undisturbed(self) -> None:
+        """Do the job once; remember what it passed and what came of it. Raises OperatorError when it fails."""
+        if self._read_once:
+            async with self._home(EMPTY) as home:
+                await home.command(self._job.look, {}, must=True)
+                self._begin["start"] = await self._where.snapshot(home)
+        async with self._home(self._begin["start"]) as home:
+            for name, command in zip(COMMANDS, (self._job.start, RESUME), strict=True):
+                trace = home.folder.with_suffix(f".{name}")
+                await home.command(command, {"REPRISE_TRACE": str(trace)}, must=True)
+                self.passed[name] = passings(trace)
+                if name == "start":
+                    # A kill after the gate needs no new way to it: it begins with what stood there.
+                    self._begin["resume"] = await self._where.snapshot(home)
+            self._undisturbed = await _outcome(home)
+            if not str(self._undisturbed["status"]).startswith("completed"):
+                raise OperatorError(
+                    f"The undisturbed run ended as {self._undisturbed['status']}: drill a job that ends."
+                )
+
+    def plan(self, randomly: int, seed: int = 0, boundaries: int | None = None) -> list[Kill]:
+        """See graph.drill.plan.plan."""
+        return plan(self.passed, randomly, seed, boundaries)
+
+    async def run(self, kill: Kill) -> Result:
+        """Kill the job at a place, resume it to its end, and compare."""
+        began = time.monotonic()
+        async with self._home(self._begin[kill.command]) as home:
+            command = self._job.start if kill.command == "start" else RESUME
+            killed = await home.command(command, {"REPRISE_DIE_AT": kill.place}) == -signal.SIGKILL
+            if not killed and kill.later:
+                return await self.run(kill.at_once())  # the job was at its end before that
+            await home.quiet()
+            before = await home.asked()
+            rows = await home.rows("SELECT call_key FROM reprise.answers WHERE state = 'completed'")
+            committed = {str(row["call_key"]) for row in rows}
+            resumed_at = await self._to_the_end(home)
+            again = Counter((await home.asked())[len(before) :])
+            return Result(
+                place=str(kill),
+                killed=killed,
+                resumed_at=resumed_at,
+                made_again=sum(count for key, count in again.items() if key in committed),
+                lost=sum(count for key, count in again.items() if key in before and key not in committed),
+                in_flight=self._job.concurrency,
+                doubled=await _doubled(home),
+                differences=_differences(self._undisturbed, await _outcome(home)),
+                seconds=time.monotonic() - began,
+            )
+
+    async def _to_the_end(self, home: DrillHome) -> str:
+        """Resume until nothing is left; returns the node that the first resume began with."""
+        first = await _step(home)
+        if first == "start":
+            await home.command(self._job.start, {}, must=True)
+        for _ in range(MOST_RESUMES):
+            await home.command(RESUME, {}, must=True)
+            if (await _outcome(home))["status"].startswith("completed"):
+                break
+        return first
+
+    @asynccontextmanager
+    async def _home(self, begin: Snapshot) -> AsyncIterator[DrillHome]:
+        async with self._where.home(endpoint=self._job.engine == "openai", begin=begin) as home:
+            yield home
+
+
+@asynccontextmanager
+async def drilling(job: Job, *, read_once: bool = False) -> AsyncIterator[Drill]:
+    """A drill in a scratch home of its own.
+
+    `read_once`: the documents are read before the first kill, so that each drill takes what follows alone.
+    """
+    async with scratch() as where:
+        yield Drill(job, where, read_once=read_once)
+
+
+async def drill_all(drill: Drill, kills: Sequence[Kill], on_result: Callable[[Result], None], workers: int = 2) -> None:
+    """Do every kill, `workers` at a time."""
+    slots = asyncio.Semaphore(workers)
+
+    async def one(kill: Kill) -> None:
+        async with slots:
+            on_result(await drill.run(kill))
+
+    async with asyncio.TaskGroup() as group:
+        for kill in kills:
+            group.create_task(one(kill))
+
+
+async def _step(home: DrillHome) -> str:
+    async with Reprise.open(database_url=home.url, home=home.folder) as reprise:
+        try:
+            return str((await reprise.status(THREAD)).step)
+        except UnknownThread:
+            return "start"
+
+
+async def _outcome(home: DrillHome) -> dict[str, Any]:
+    """What came of a run, without times and without ids that are new for each run."""
+    async with Reprise.open(database_url=home.url, home=home.folder) as reprise:
+        run = await reprise.status(THREAD)
+        findings = [finding.to_json() for finding in await reprise.findings(THREAD)]
+        decisions = await reprise.decisions(THREAD)
+        return {
+            "status": run.status,
+            "documents": run.documents,
+            "pages": run.pages,
+            # Without boxes: PDFium measures fonts that are not embedded a hair differently from process to process.
+            "findings": sorted(
+                json.dumps({**one, "decision": None, "boxes": None}, sort_keys=True) for one in findings
+            ),
+            "decisions": sorted((one.finding_id, one.verdict, one.reviewer, one.reason) for one in decisions),
+            "note": _without_times(await reprise.report(THREAD)) if run.status.startswith("completed") else "",
+        }
+
+
+def _without_times(note: str) -> str:
+    """The note with every time of day as one and the same."""
+    return _TIME.sub("at some time", note)
+
+
+async def _doubled(home: DrillHome) -> int:
+    """Effects that are not done exactly once: by the outbox, the files that stand, what the webhook's log took."""
+    effects = await home.rows("SELECT payload->>'name' AS name, state FROM reprise.effects")
+    done = Counter(str(row["name"]) for row in effects if row["state"] == "done")
+    files = Counter(path.name for path in await asyncio.to_thread(_released, home.folder))
+    wanted = ("note.html", "note.md")
+    told = abs(len(home.webhook.receiver.taken) - 1)
+    return sum(abs(done[name] - 1) for name in wanted) + sum(abs(files[name] - 1) for name in wanted) + told
+
+
+def _released(folder: Path) -> list[Path]:
+    return [path for path in (folder / "notes").rglob("*") if path.is_file()]
+
+
+def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(name for name in one if one[name] != other[name])

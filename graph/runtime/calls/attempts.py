@@ -1,0 +1,57 @@
+"""Whether a call that failed is made once more, and when; or what it means for the whole run."""
+
+from __future__ import annotations
+
+import random
+
+from graph.runtime.calls.rate_limit import LONGEST_SILENCE
+from nodes.domain.shared.errors import AnswerInvalid, EndpointRefused, LimitReached, RepriseError, Transient
+from nodes.ports import Patience, Question
+
+INVALID_ATTEMPTS = 2
+"""A second try shows the model what was wrong with its first answer."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+"""Seconds between attempts: doubled each time, jittered, unless the endpoint names a time."""
+
+
+def left_for(question: Question, word: str) -> Transient:
+    """Work that was left because a limit came, by the word of that limit."""
+    what = question.document or f"the step {question.step}"
+    why = "the deadline of the run came" if word == "run_deadline" else "its time was over"
+    return Transient(f"The work on {what} was left: {why}.", word=word, unknown=True)
+
+
+def is_last(error: RepriseError, number: int, attempts: int, invalid: int, patience: Patience) -> bool:
+    """No further attempt: `number` have been made of `attempts`, `invalid` of them with an unusable answer."""
+    if isinstance(error, AnswerInvalid):
+        # A cut answer is cut again; the caller asks about less instead.
+        return error.cut or invalid >= INVALID_ATTEMPTS
+    word = error.word if isinstance(error, Transient) else ""
+    late = word in ("document_timeout", "run_deadline") or (word == "request_timeout" and not patience.insists)
+    return late or number >= attempts or silenced(error)
+
+
+def silenced(error: RepriseError) -> bool:
+    """Does the endpoint ask for a silence that no document can wait for, as when a day's quota is used up?"""
+    return isinstance(error, Transient) and (error.retry_after or 0) > LONGEST_SILENCE
+
+
+def stops_the_run(error: RepriseError) -> RepriseError | None:
+    """What concerns every document: none is to be marked as failed for it."""
+    if isinstance(error, Transient) and error.word == "connection" and not error.unknown:
+        return EndpointRefused(str(error))  # nobody listens there
+    if silenced(error):
+        return EndpointRefused(f"{str(error).rstrip('.')}: resume then, or now with another --model.")
+    if isinstance(error, Transient) and error.word == "run_deadline":
+        return LimitReached("deadline", "The deadline of this run is reached.")
+    return None
+
+
+def pause_before_next(error: RepriseError, number: int) -> float:
+    """Seconds before the next attempt; jitter keeps callers that failed together from returning together."""
+    if isinstance(error, AnswerInvalid):
+        return 0.0
+    if isinstance(error, Transient) and error.retry_after is not None:
+        return min(LONGEST_PAUSE, error.retry_after) + random.uniform(0, 0.1)
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (number - 1)) * random.uniform(0.5, 1.0)

@@ -1,0 +1,134 @@
+"""Signs of life of a run: a row every few seconds, the same as an event, and how far it is from storage alone."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from typing import Any
+
+from graph.runtime.cancel import ended
+from graph.runtime.postgres.database import Database
+from graph.runtime.postgres.lease import OWNER
+from nodes.domain.runs.settings import Run
+from nodes.domain.shared.errors import RepriseError
+from nodes.ports import Ledger
+
+BEAT_SECONDS = 2.0
+"""Between two signs of life."""
+
+Emit = Callable[[Mapping[str, Any]], None]
+
+
+class _Pulse:
+    """Beats when it is due, across the borders of super-steps; satisfies nodes.ports.Pulse."""
+
+    def __init__(self, seconds: float = BEAT_SECONDS) -> None:
+        self._seconds = seconds
+        self._last: dict[str, float] = {}
+
+    @asynccontextmanager
+    async def during(self, run: Run, emit: Emit) -> AsyncIterator[None]:
+        beating = asyncio.create_task(self._keep(run, emit), name=f"pulse {run.run_id}")
+        try:
+            yield
+        finally:
+            await ended([beating])
+
+    async def _keep(self, run: Run, emit: Emit) -> None:
+        while True:
+            last = self._last.get(run.run_id)
+            due = 0.0 if last is None else last + self._seconds - time.monotonic()
+            await asyncio.sleep(max(due, 0.0))
+            self._last[run.run_id] = time.monotonic()
+            # A sign of life is no reason to end a run: whatever is wrong, the next call of a tool meets it too.
+            with contextlib.suppress(RepriseError):
+                emit({"event": "progress", **await self._beat(run)})
+
+    async def _beat(self, run: Run) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+
+class PostgresPulse(_Pulse):
+    """Writes heartbeats."""
+
+    def __init__(self, database: Database, seconds: float = BEAT_SECONDS) -> None:
+        super().__init__(seconds)
+        self._database = database
+
+    async def _beat(self, run: Run) -> Mapping[str, Any]:
+        await self._database.execute("beat", run_id=run.run_id, owner=OWNER, token=uuid.uuid4())
+        return await progress(self._database, run.run_id)
+
+
+class MemoryPulse(_Pulse):
+    """Only emits: nobody else can watch what is in this process alone."""
+
+    def __init__(self, ledger: Ledger, seconds: float = BEAT_SECONDS) -> None:
+        super().__init__(seconds)
+        self._ledger = ledger
+        self._first: dict[str, tuple[float, int, int]] = {}
+
+    async def _beat(self, run: Run) -> Mapping[str, Any]:
+        tally, spend = await self._ledger.tally(run.run_id), await self._ledger.spent(run.run_id)
+        documents, now = tally.documents, time.monotonic()
+        settled = documents["done"] + documents["failed"] + documents["skipped"]
+        began, settled_then, pages_then = self._first.setdefault(run.run_id, (now, settled, tally.pages["total"]))
+        row = {
+            "total": documents["total"],
+            "settled": settled,
+            "deferred": documents["deferred"],
+            "pages": tally.pages["total"],
+            "usd": spend.usd,
+            "budget_usd": run.settings.budget_usd,
+            "silent_seconds": 0,
+            "beat_documents": settled - settled_then,
+            "beat_pages": tally.pages["total"] - pages_then,
+            "beat_seconds": now - began,
+        }
+        return _progress(row)
+
+
+async def progress(database: Database, run_id: str) -> dict[str, Any]:
+    """How far a run is, from storage alone; JSON-plain.
+
+    documents {total, settled, deferred, a_minute}, pages {total, a_minute}, eta_seconds, spent_usd, budget_usd,
+    in_flight, oldest_call {document, tool, model, seconds} or None, silent_seconds since the last sign of life or None.
+    """
+    return _progress(await database.row("progress", run_id=run_id) or {})
+
+
+def _progress(row: Mapping[str, Any]) -> dict[str, Any]:
+    seconds = float(row.get("beat_seconds") or 0)
+    a_second = row["beat_documents"] / seconds if seconds else 0.0
+    total, settled = int(row.get("total") or 0), int(row.get("settled") or 0)
+    budget, oldest = row.get("budget_usd"), row.get("oldest_tool")
+    return {
+        "documents": {
+            "total": total,
+            "settled": settled,
+            "deferred": int(row.get("deferred") or 0),
+            "a_minute": round(60 * a_second, 1) if a_second else None,
+        },
+        "pages": {
+            "total": int(row.get("pages") or 0),
+            "a_minute": round(60 * row["beat_pages"] / seconds, 1) if seconds else None,
+        },
+        "eta_seconds": round((total - settled) / a_second, 1) if a_second else None,
+        "spent_usd": float(round(Decimal(row.get("usd") or 0), 6)),
+        "budget_usd": None if budget is None else float(budget),
+        "in_flight": int(row.get("in_flight") or 0),
+        "oldest_call": {
+            "document": row["oldest_document"],
+            "tool": oldest,
+            "model": row["oldest_model"],
+            "seconds": round(float(row["oldest_seconds"]), 1),
+        }
+        if oldest
+        else None,
+        "silent_seconds": None if row.get("silent_seconds") is None else round(float(row["silent_seconds"]), 1),
+    }

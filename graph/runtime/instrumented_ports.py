@@ -1,0 +1,105 @@
+"""Ports within boundaries: whatever is awaited on them can be drilled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graph.runtime.fault_points import boundary
+from nodes.domain.runs.settings import Run
+from nodes.domain.text.documents import SourceDocument
+from nodes.ports import Artifacts, Question, Releases, Sources, Tool, ToolAnswer, Usage, Webhook
+
+
+@dataclass(frozen=True)
+class BoundedArtifacts:
+    """Satisfies nodes.ports.Artifacts."""
+
+    within: Artifacts
+
+    async def put(self, data: bytes) -> str:
+        with boundary("artifact.put"):
+            return await self.within.put(data)
+
+    async def get(self, sha256: str) -> bytes:
+        with boundary("artifact.get"):
+            return await self.within.get(sha256)
+
+    async def size(self, sha256: str) -> int | None:
+        with boundary("artifact.size"):
+            return await self.within.size(sha256)
+
+    async def lacking(self, wanted: Mapping[str, int]) -> list[str]:
+        with boundary("artifact.lacking"):
+            return await self.within.lacking(wanted)
+
+    def uri(self, sha256: str) -> str:
+        return self.within.uri(sha256)
+
+
+@dataclass(frozen=True)
+class BoundedReleases:
+    """Satisfies nodes.ports.Releases."""
+
+    within: Releases
+
+    async def put(self, run: Run, name: str, data: bytes) -> str:
+        with boundary("release.put"):
+            return await self.within.put(run, name, data)
+
+    async def find(self, run: Run, name: str, sha256: str) -> str | None:
+        with boundary("release.find"):
+            return await self.within.find(run, name, sha256)
+
+
+@dataclass(frozen=True)
+class BoundedWebhook:
+    """Satisfies nodes.ports.Webhook."""
+
+    within: Webhook
+
+    @property
+    def where(self) -> str:
+        return self.within.where
+
+    async def send(self, key: str, event: Mapping[str, Any], stop: Callable[[], bool]) -> Mapping[str, Any]:
+        with boundary("webhook.send"):
+            return await self.within.send(key, event, stop)
+
+
+@dataclass(frozen=True)
+class BoundedSources:
+    """Satisfies nodes.ports.Sources."""
+
+    within: Sources
+
+    async def check(self, source: str) -> int:
+        with boundary("source.check"):
+            return await self.within.check(source)
+
+    async def scan(self, source: str, passwords: Mapping[str, str] | None = None) -> list[SourceDocument]:
+        with boundary("source.scan"):
+            return await self.within.scan(source, passwords)
+
+
+@dataclass(frozen=True)
+class BoundedTool:
+    """Satisfies nodes.ports.Tool."""
+
+    within: Tool
+
+    @property
+    def name(self) -> str:
+        return self.within.name
+
+    @property
+    def attempts(self) -> int:
+        return self.within.attempts
+
+    def worst_usage(self, question: Question) -> Usage | None:
+        return self.within.worst_usage(question)
+
+    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+        with boundary(f"tool.{self.within.name}"):
+            return await self.within.answer(question, feedback)

@@ -1,0 +1,70 @@
+"""LangGraph's Postgres saver, on a pool that checks its connections, with a strict serializer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+import psycopg
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from graph.runtime.fault_points import boundary
+from graph.runtime.postgres.database import Pool, translated
+from graph.runtime.postgres.reconnect import Outage, Repeats
+
+T = TypeVar("T")
+
+POOL_SIZE = 3
+"""The saver runs one query at a time; a second connection reads while it writes, a third heals."""
+
+
+def strict_serializer() -> JsonPlusSerializer:
+    """Refuses every class that is not LangGraph's own: the state is JSON-plain."""
+    return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+
+
+class BoundedSaver(AsyncPostgresSaver):
+    """LangGraph's saver, within boundaries and through outages: what it writes are upserts, so they can be repeated."""
+
+    outage: Outage
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        put = super().aput
+        return await self._through("saver.put", lambda: put(config, checkpoint, metadata, new_versions))
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        put = super().aput_writes
+        await self._through("saver.put_writes", lambda: put(config, writes, task_id, task_path))
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        get = super().aget_tuple
+        return await self._through("saver.get", lambda: get(config))
+
+    async def _through(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
+        repeats = Repeats(self.outage)
+        while True:
+            await repeats.ready()
+            try:
+                with boundary(name):
+                    return await work()
+            except psycopg.Error as error:
+                if not await repeats.again(error):
+                    raise translated(error) from error
+
+
+def postgres_saver(pool: Pool) -> BoundedSaver:
+    """A saver on an open pool; build it inside the event loop that will use it."""
+    saver = BoundedSaver(pool, serde=strict_serializer())
+    saver.outage = pool.outage
+    return saver

@@ -1,0 +1,124 @@
+"""Commands that remove: prune takes old checkpoints, purge erases for good; and the list of what was purged."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graph.surfaces.cli import arguments as given
+from graph.surfaces.cli.session import with_reprise
+from graph.surfaces.terminal.output import console, emit
+from nodes.domain.shared.errors import UserError
+from nodes.domain.shared.formats import count, one_line, size, when
+
+if TYPE_CHECKING:
+    from graph.app import Reprise
+
+DAY = 86_400.0
+
+
+def prune(
+    older_than: Annotated[
+        str | None,
+        typer.Option("--older-than", metavar="TIME", help="Ended so long ago: 30d, 12h (REPRISE_RETENTION_DAYS)."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much it would be; remove nothing.")] = False,
+    as_json: given.Json = False,
+) -> int:
+    """Keep the latest checkpoint alone of runs that ended long ago; what they found and decided stays."""
+    seconds = given.seconds(older_than, "--older-than")
+
+    async def work(reprise: Reprise) -> int:
+        pruned = await reprise.prune(None if seconds is None else seconds / DAY, dry_run=dry_run)
+        if as_json:
+            emit(pruned.to_json())
+        elif not pruned.threads:
+            console().print("No run has checkpoints that are old enough.")
+        else:
+            verb = "would be removed" if dry_run else "removed"
+            console().print(f"{count(pruned.checkpoints, 'checkpoint')} of {count(pruned.threads, 'run')} {verb}")
+        return 0
+
+    return with_reprise(work)
+
+
+def purge(
+    thread: given.OneThread = None,
+    matter: Annotated[str, typer.Option("--matter", metavar="ID", help="All runs and answers of a matter.")] = "",
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who purges. Left out: your login.")] = "",
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the tombstone.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    as_json: given.Json = False,
+) -> int:
+    """Erase a run, or a matter, for good: texts, answers, findings, decisions, notes; a tombstone is left."""
+    if bool(thread) == bool(matter):
+        raise UserError("Name one thread to purge, or a whole matter with --matter, not both.")
+    asked = not yes
+    if asked and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UserError("A purge cannot be undone and nobody can be asked here: add --yes to mean it.")
+
+    async def work(reprise: Reprise) -> int:
+        found = await reprise.purgeable(thread or "", matter=matter)
+        if asked and not _agreed(found, matter):
+            raise UserError("Nothing was purged.")
+        stones = await reprise.purge(thread or "", matter=matter, by=by, reason=reason)
+        if as_json:
+            emit({"tombstones": stones})
+        else:
+            show_tombstones(stones)
+        return 0
+
+    return with_reprise(work)
+
+
+def _agreed(found: Sequence[Mapping[str, Any]], matter: str) -> bool:
+    names = ", ".join(one_line(one["name"] or one["thread_id"], 60) for one in found[:10])
+    more = f" and {len(found) - 10} more" if len(found) > 10 else ""
+    documents = count(sum(one["documents"] for one in found), "document")
+    what = f"matter {one_line(matter, 60)} with " if matter else ""
+    return typer.confirm(f"Erase {what}{names or 'no run'}{more} ({documents}) for good?", err=True)
+
+
+def tombstones(limit: int, as_json: bool) -> int:
+    """List what was purged, newest first."""
+
+    async def work(reprise: Reprise) -> int:
+        stones = await reprise.tombstones(limit)
+        for stone in stones if as_json else ():
+            emit(stone)
+        if not as_json:
+            show_tombstones(stones)
+        return 0
+
+    return with_reprise(work)
+
+
+def show_tombstones(stones: Sequence[Mapping[str, Any]]) -> None:
+    """What was purged, when, by whom and why."""
+    from rich.text import Text
+
+    from graph.surfaces.terminal.run import WIDE, cut, plain_table
+
+    if not stones:
+        console().print(Text("nothing was purged yet", style="dim"))
+        return
+    wide = console().width >= WIDE
+    numbers = ("documents", *(("rows", "files") if wide else ()), "bytes")
+    table = plain_table("purged", "run", "matter", *numbers, "by", "why", right=numbers, gives_way=("why",))
+    for stone in stones:
+        ended: datetime | None = stone["purged_at"]
+        table.add_row(
+            when(ended) if ended else Text("not finished", style="red"),
+            one_line(stone["name"] or stone["thread_id"] or "answers of no run", 40),
+            one_line(stone["matter"], 30),
+            str(stone["documents"]),
+            *((str(sum(stone["rows"].values())), str(stone["files"])) if wide else ()),
+            size(stone["bytes"]),
+            one_line(stone["by"], 24),
+            cut(stone["reason"]),
+        )
+    console().print(table)

@@ -1,0 +1,145 @@
+"""How a command ends: exit codes, and one sentence for whatever went wrong."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+
+from graph.surfaces.terminal.output import say
+from nodes.domain.shared.errors import LeaseLost, LimitReached, RepriseError, StoreUnwritable, ThreadBusy, UserError
+from nodes.domain.shared.formats import clean
+
+OK = 0
+FAILED = 1
+USAGE = 2
+WAITING = 3
+PAUSED = 4
+BUSY = 5
+WITH_FAILURES = 6
+BY_SIGNAL = 128
+"""Added to the number of the signal that stopped a run."""
+
+
+NEXT = "Next: "
+"""Begins a note on an error that says how to go on."""
+
+
+def code_of(status: str, detailed: bool = False, signal: int | None = None) -> int:
+    """The exit code for the status that a run ended with."""
+    if signal is not None and status in ("interrupted", "running"):
+        return BY_SIGNAL + signal
+    if detailed and status in ("needs_review", "completed_with_failures"):
+        return WAITING if status == "needs_review" else WITH_FAILURES
+    return {"failed": FAILED, "paused": PAUSED}.get(status, OK)
+
+
+def end_of(error: BaseException) -> int:
+    """Say in one sentence what went wrong and return the exit code. A fault of ours leaves its traceback in a file."""
+    hints = [note for note in getattr(error, "__notes__", []) if note.startswith(NEXT)]
+    error = _known(error)
+    code = _said(error) if isinstance(error, RepriseError) else _fault(error)
+    # Their own sentences say what to do; to resume as it is would only say them again.
+    for hint in hints if not isinstance(error, LeaseLost | UserError) else []:
+        say(hint)
+    return code
+
+
+def sentence_of(error: BaseException) -> str:
+    """The same sentence, for whoever goes on after it."""
+    error = _known(error)
+    return _sentence(error) if isinstance(error, RepriseError) else _fault_sentence(error)
+
+
+def _known(error: BaseException) -> BaseException:
+    if isinstance(error, BaseExceptionGroup):
+        known = [one for one in _leaves(error) if isinstance(one, RepriseError)]
+        error = known[0] if known else _leaves(error)[0]
+    return _full(_translated(error))
+
+
+def _full(error: BaseException) -> BaseException:
+    """No fault of the program: what it writes to, be it the place of its output, takes no more."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = f" to {error.filename}" if error.filename else ", to the output or below REPRISE_HOME"
+        return StoreUnwritable(
+            f"Nothing more can be written{where} ({error.strerror}): make room; what was done till then is kept."
+        )
+    return error
+
+
+def _said(error: RepriseError) -> int:
+    if os.environ.get("REPRISE_DEBUG"):
+        say("".join(traceback.format_exception(error)).rstrip())
+    say(f"error: {_sentence(error)}")
+    if isinstance(error, UserError):
+        return USAGE
+    if isinstance(error, ThreadBusy):
+        return BUSY
+    return PAUSED if isinstance(error, LimitReached) else FAILED
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    found: list[BaseException] = []
+    for one in group.exceptions:
+        found += _leaves(one) if isinstance(one, BaseExceptionGroup) else [one]
+    return found
+
+
+def _translated(error: BaseException) -> BaseException:
+    """Our own word for an error of the database, which LangGraph's saver raises as it is."""
+    if not type(error).__module__.startswith("psycopg"):
+        return error
+    import psycopg
+
+    from graph.runtime.postgres.database import translated
+
+    return translated(error) if isinstance(error, psycopg.Error) else error
+
+
+def _sentence(error: BaseException) -> str:
+    return " ".join(clean(str(error)).split()) or type(error).__name__
+
+
+def _fault(error: BaseException) -> int:
+    say(f"error: {_fault_sentence(error)}")
+    return FAILED
+
+
+def _fault_sentence(error: BaseException) -> str:
+    # Read here and not in the settings: it must work when these are what cannot be read.
+    text = "".join(traceback.format_exception(error))
+    if os.environ.get("REPRISE_DEBUG"):
+        say(text.rstrip())
+    said = _sentence(error)
+    what = type(error).__name__ if said == type(error).__name__ else f"{type(error).__name__}: {said}"
+    return f"This is a fault in Reprise: {what[:600]} ({_kept(text)})."
+
+
+def _kept(text: str) -> str:
+    """Write the traceback to a file; says where it is."""
+    name = f"fault-{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}.txt"
+    for folder in _folders():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file = folder / name
+            file.touch(mode=0o600)
+            file.write_text(text, "utf-8", errors="backslashreplace")
+        except OSError:
+            continue
+        return f"the traceback is in {file}"
+    return "REPRISE_DEBUG=1 shows where"
+
+
+def _folders() -> list[Path]:
+    folders = [Path(tempfile.gettempdir())]
+    try:
+        from graph.app import operator_settings
+
+        folders.insert(0, operator_settings().home / "logs")
+    except (RepriseError, ImportError):
+        pass
+    return folders

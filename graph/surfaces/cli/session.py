@@ -1,0 +1,112 @@
+"""From a command to the facade and back: opens Reprise, does one thing, closes it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from graph.surfaces.cli.exit_codes import BY_SIGNAL, NEXT, code_of
+from graph.surfaces.terminal.output import emit, say
+
+if TYPE_CHECKING:
+    from graph.app import Reprise
+    from graph.surfaces.terminal.progress import Progress
+    from graph.views.run_view import RunView
+
+Drive = Callable[["Progress"], Awaitable["RunView"]]
+
+
+def with_reprise(work: Callable[[Reprise], Awaitable[int]]) -> int:
+    """Run one piece of work on an open Reprise; its result is the exit code."""
+
+    async def opened() -> int:
+        from graph.app import Reprise
+
+        async with Reprise.open() as reprise:
+            return await work(reprise)
+
+    try:
+        return asyncio.run(opened())
+    except KeyboardInterrupt:  # typer would end without a word
+        say("Stopped.")
+        return BY_SIGNAL + signal.SIGINT
+
+
+async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, detailed: bool) -> int:
+    """Drive a run under signals and progress, then show it as it is; returns the exit code."""
+    from graph.surfaces.cli.signals import Signals
+    from graph.surfaces.terminal.progress import Progress
+
+    with Progress(reprise, name) as progress, Signals(reprise, progress.say) as signals:
+        try:
+            view = await begin(progress)
+        except asyncio.CancelledError:
+            if signals.number is None:
+                raise
+            return _stopped_at_once(progress, signals.number)
+        except Exception as error:
+            if progress.thread_id and await _is_kept(reprise, progress.thread_id):
+                error.add_note(_resume_line(progress))
+            raise
+    if signals.number is not None and view.status == "interrupted":
+        say("Stopped; what is done is not done again.")
+    if as_json:
+        emit(view.to_json())
+    else:
+        await show_end(reprise, view)
+    return code_of(view.status, detailed, signals.number)
+
+
+async def _is_kept(reprise: Reprise, thread_id: str) -> bool:
+    """There is something to resume; taken for granted where it cannot be known."""
+    from nodes.domain.shared.errors import UnknownThread
+
+    if reprise.parts.outside.database.outage.away:
+        return True
+    try:
+        await reprise.find(thread_id)
+    except UnknownThread:
+        return False
+    except Exception:  # noqa: BLE001 - whatever it is, the error that is told is the one before it
+        return True
+    return True
+
+
+async def show_end(reprise: Reprise, view: RunView) -> None:
+    """What a person sees at the end of a drive: the run, its failures, what is most serious, the next command."""
+    from graph.surfaces.terminal.lists import show_failures, show_releases
+    from graph.surfaces.terminal.output import console
+    from graph.surfaces.terminal.run import TOP, TOP_NARROW, WIDE, show_findings, show_next, show_run
+
+    data: dict[str, Any] = view.to_json()
+    show_run(data, unit=view.unit)
+    show_releases(await reprise.support.releases(view.thread_id))
+    shown = await reprise.support.show(view.thread_id) if data["documents"]["failed"] else None
+    if shown:
+        show_failures(shown["failures"], limit=5)
+    if data["findings"]["total"] and sum(data["findings"]["by_risk"].values()):
+        console().print()
+        titles = await reprise.support.titles(view.thread_id)
+        show_findings(await reprise.findings(view.thread_id), titles, TOP if console().width >= WIDE else TOP_NARROW)
+        console().print()
+    show_next(view.next_action)
+
+
+def _stopped_at_once(progress: Progress, number: int) -> int:
+    # The cancellation is taken back: closing the stores awaits, and would be cut off as well.
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
+    if progress.thread_id:
+        say(f"Stopped at once; what was committed is safe. {_resume_line(progress)}")
+    else:
+        say("Stopped before anything was begun.")
+    return BY_SIGNAL + number
+
+
+def _resume_line(progress: Progress) -> str:
+    from graph.views.status import next_action
+
+    return f"{NEXT}{next_action('interrupted', progress.name)}"

@@ -1,0 +1,114 @@
+"""What graph/surfaces/studio/factory.py does, in a module that is imported once: the server loads that file anew for each name in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.errors import GraphDrained
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.builder import build_graph
+from graph.composition import Parts, compose
+from graph.driver import Compiled, Driver, drive
+from graph.runtime.postgres.checkpoints import postgres_saver
+from graph.runtime.postgres.lease import Lease
+from graph.settings import operator_settings
+from nodes.domain.shared.errors import OperatorError
+from nodes.ports import Services
+
+STOPPED = ("UserInterrupt", "UserRollback")
+"""What the server raises in a run that a person cancelled, by name: its own library need not be installed."""
+
+_opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Parts] = WeakKeyDictionary()
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[AsyncPostgresSaver]:
+    """Pools, tools and saver of this loop, for as long as its server lives.
+
+    Raises DatabaseUnreachable, SchemaOutdated.
+    """
+    loop = asyncio.get_running_loop()
+    async with AsyncExitStack() as stack:
+        parts = await compose(await asyncio.to_thread(operator_settings), stack)
+        _opened[loop] = parts
+        try:
+            yield postgres_saver(parts.outside.saver_pool)
+        finally:
+            del _opened[loop]
+
+
+def _parts() -> Parts:
+    parts = _opened.get(asyncio.get_running_loop())
+    if parts is None:
+        raise OperatorError(
+            "This server has no database: let langgraph.json name graph/surfaces/studio/factory.py:make_checkpointer."
+        )
+    return parts
+
+
+def bare() -> Compiled:
+    """The graph's shape alone: nothing is run, so the nodes need no services."""
+    return build_graph(cast(Services, None)).compile(name="reprise")
+
+
+@asynccontextmanager
+async def leased(thread_id: str) -> AsyncIterator[Compiled]:
+    """The graph for a change of the state: the fence lets nobody write beside the last driver but under the lease.
+
+    Raises ThreadBusy.
+    """
+    parts = _parts()
+    lease = Lease(parts.outside.database, thread_id, ttl=parts.outside.lease_seconds)
+    await lease.take()
+    try:
+        yield bare()
+    finally:
+        await asyncio.shield(lease.release())
+
+
+@asynccontextmanager
+async def driven(thread_id: str) -> AsyncIterator[Compiled]:
+    """The graph for a run: under the lease, with the read-ahead; both are left however the run ends.
+
+    Raises ThreadBusy.
+    """
+    parts = _parts()
+    reader = build_graph(parts.outside.services).compile(checkpointer=postgres_saver(parts.outside.saver_pool))
+    head = await reader.aget_state({"configurable": {"thread_id": thread_id}})
+    kind = "resume" if head.config["configurable"].get("checkpoint_id") else "start"
+    step = head.next[0] if head.next else "ingest"
+    stopped: BaseException | None = None
+    async with drive(thread_id, parts.driven({}), kind=kind, from_step=step) as driver:
+        try:
+            yield _served(driver)
+        except Exception as error:
+            if type(error).__name__ not in STOPPED:
+                raise
+            # A person stopped the run: that is no failure of it, and the driver is to say so in its record.
+            driver.drain("stopped in LangGraph Studio or Agent Server")
+            stopped = error
+    if stopped is not None:
+        raise stopped
+
+
+def _served(driver: Driver) -> Compiled:
+    """The driver's graph for the server's own loop: every step is on disk before the next, a drain ends it in peace."""
+
+    class Served(CompiledStateGraph):  # type: ignore[type-arg]
+        async def astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+            kwargs |= {"durability": "sync", "control": driver.control}
+            try:
+                async for part in super().astream(*args, **kwargs):
+                    yield part
+            except GraphDrained:
+                return
+
+    graph = driver.graph
+    graph.__class__ = cast(Any, Served)
+    return graph

@@ -1,0 +1,180 @@
+"""How the lists of a run look on a terminal: calls, decisions, runs, checkpoints, resumes, cost, coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import unquote
+
+from rich.table import Table
+from rich.text import Text
+
+from graph.surfaces.terminal.columns import fitting
+from graph.surfaces.terminal.output import console
+from graph.surfaces.terminal.run import STATUS_STYLES, WIDE, counts_line, cut, fact, label, plain_table, tail
+from nodes.domain.evidence.coverage import ranges
+from nodes.domain.review.review import Decision
+from nodes.domain.shared.formats import count, duration, money, one_line, when
+
+STATE_STYLES = {"completed": "green", "reused": "dim", "failed": "red", "lost_answer": "yellow", "abandoned": "yellow"}
+
+
+def show_failures(failures: Sequence[Mapping[str, Any]], limit: int | None = None) -> None:
+    """Documents that failed, by name, with why and what to do."""
+    for one in failures[:limit]:
+        document, reason = one_line(one["document"], 200), one_line(one["reason"], 400)
+        line = reason if reason.startswith(document) else f"{document}: {reason}"
+        console().print(fact("failed", line, "red"))
+    if limit is not None and len(failures) > limit:
+        console().print(Text(f"  and {len(failures) - limit} more: python run.py coverage", style="dim"))
+
+
+def show_releases(uris: Sequence[str]) -> None:
+    """Where the note lies, as paths that can be copied."""
+    for uri in uris:
+        path = unquote(uri.removeprefix("file://")) if uri.startswith("file://") else uri
+        console().print(Text(f"  {'note':<10}{one_line(path, 500)}"), soft_wrap=True)
+
+
+def show_journal(rows: Sequence[Mapping[str, Any]]) -> None:
+    wide = console().width >= WIDE
+    more = ("model",) if wide else ()
+    table = plain_table("call", "tool", *more, "state", "try", "took", "cost", "document", gives_way=("document",))
+    for row in rows:
+        table.add_row(
+            str(row["call_id"]),
+            row["tool"],
+            *([one_line(row["model"], 24)] if wide else []),
+            Text(row["state"], style=STATE_STYLES.get(row["state"], "")),
+            str(row["attempt"]),
+            _took(row["started_at"], row["finished_at"]),
+            _usd(row["usd"], row["state"]),
+            cut(tail(row["document"], 40)),
+        )
+    _print(table, len(rows), "call")
+    for row in rows:
+        if row["error"]:
+            console().print(Text(f"{row['call_id']}: {one_line(row['error'], 300)}", style="dim"))
+
+
+def show_decisions(rows: Sequence[Decision]) -> None:
+    table = plain_table("at", "verdict", "finding", "reviewer", "from", "reason", gives_way=("reason",))
+    for one in rows:
+        style = "green" if one.verdict == "accept" else "red"
+        table.add_row(
+            when(one.at),
+            Text(one.verdict, style=style),
+            one_line(one.finding_id, 40),
+            Text(one_line(one.reviewer, 24)),
+            one.surface,
+            cut(one.reason),
+        )
+    _print(table, len(rows), "decision")
+
+
+def show_runs(runs: Sequence[Mapping[str, Any]]) -> None:
+    names = ("run", "status", "documents", "to review", "cost", "started")
+    rows = [_run_row(run) for run in runs]
+    _print(fitting(names, rows, given_up=("started", "cost", "to review"), gives_way=("run",)), len(runs), "run")
+
+
+def _run_row(run: Mapping[str, Any]) -> tuple[str | Text, ...]:
+    status, cost = str(run["status"]), run["cost"]
+    return (
+        cut(_short(run), style="bold"),
+        Text(status, style=STATUS_STYLES.get(status, "")),
+        _done_of(run["documents"]),
+        str(run["findings"]["to_review"] or "—"),
+        money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"]),
+        when(datetime.fromisoformat(run["started_at"])) if run["started_at"] else "",
+    )
+
+
+def _done_of(documents: Mapping[str, int]) -> str:
+    failed = f", {documents['failed']} failed" if documents["failed"] else ""
+    return f"{documents['done']} of {documents['total']}{failed}"
+
+
+def _short(run: Mapping[str, Any]) -> str:
+    return label(run) if run["name"] else str(run["thread_id"])[:8]
+
+
+def show_history(rows: Sequence[Mapping[str, Any]]) -> None:
+    wide = console().width >= WIDE
+    more = ("checkpoint",) if wide else ()
+    table = plain_table("step", "at", "next", *more, "what was done", right=("step",), gives_way=("what was done",))
+    for row in rows:
+        at = row["created_at"]
+        table.add_row(
+            str(row["step"]),
+            when(datetime.fromisoformat(at)) if at else "",
+            ", ".join(row["next"]).strip("_") or "—",
+            *([str(row["checkpoint_id"])] if wide else []),
+            cut(row["headline"]),
+        )
+    _print(table, len(rows), "checkpoint")
+
+
+def show_coverage(coverage: Mapping[str, Any]) -> None:
+    documents, pages = coverage["documents"], coverage["pages"]
+    unit = coverage["unit"]
+    columns = ("state", "document", "supplier", f"{unit}s", "findings")
+    table = plain_table(*columns, right=("findings",), gives_way=("document", "supplier"))
+    for one in coverage["listed"]:
+        style = {"done": "green", "failed": "red"}.get(one["state"], "yellow")
+        table.add_row(
+            Text(one["state"], style=style),
+            cut(tail(one["document"], console().width // 2)),
+            cut(one["supplier"]),
+            _states([page["state"] for page in one["pages"]], "" if one["unit"] == unit else one["unit"]),
+            str(one["findings"]) if one["state"] == "done" else "",
+        )
+    console().print(table)
+    for line in _unread(coverage["listed"]):
+        console().print(line)
+    total = f"documents {counts_line(documents, 'done failed skipped')}"
+    console().print(Text(f"{total} · {unit}s {counts_line(pages, 'read ocr empty failed skipped')}", style="bold"))
+
+
+def _unread(listed: Sequence[Mapping[str, Any]]) -> Iterable[Text]:
+    for one in listed:
+        name = one_line(one["document"], 200)
+        if one["reason"]:
+            reason = one_line(one["reason"], 400)
+            yield Text(reason if reason.startswith(name) else f"{name}: {reason}")
+        lost: dict[tuple[str, str], list[int]] = {}
+        for page in one["pages"]:
+            if page["state"] in ("failed", "skipped"):
+                lost.setdefault((page["state"], one_line(page["reason"], 300)), []).append(page["number"])
+        for (state, reason), numbers in lost.items():
+            yield Text(f"{name}, {one['unit']} {ranges(numbers)}: {state}, {reason}")
+        for warning in one["warnings"]:
+            yield Text(f"{name}: {one_line(warning, 300)}", style="dim")
+
+
+def _states(states: Sequence[str], unit: str = "") -> str:
+    """How many there are, in words of their unit where one is given, and in which states unless all were read."""
+    total = count(len(states), unit) if unit and states else str(len(states) or "")
+    kinds = [kind for kind in ("read", "ocr", "empty", "failed", "skipped") if kind in states]
+    if kinds in ([], ["read"]):
+        return total
+    return f"{total} ({', '.join(f'{states.count(kind)} {kind}' for kind in kinds)})"
+
+
+def _took(began: datetime | None, ended: datetime | None) -> str:
+    return duration((ended - began).total_seconds()) if began and ended else "—"
+
+
+def _usd(value: Any, state: str) -> str:
+    if value is None:
+        return "—" if state == "running" else "unknown"
+    return money(Decimal(value)) if value else ""
+
+
+def _print(table: Table, rows: int, noun: str) -> None:
+    if rows:
+        console().print(table)
+    else:
+        console().print(Text(f"no {noun} yet", style="dim"))

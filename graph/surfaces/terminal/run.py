@@ -1,0 +1,219 @@
+"""How a run, its findings and its lists look on a terminal of any width; every text from outside is cleaned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from graph.surfaces.terminal.output import console
+from nodes.domain.evidence.findings import RISKS, Finding
+from nodes.domain.evidence.note_model import title_of as named
+from nodes.domain.review.review import most_serious_first
+from nodes.domain.shared.formats import count, money, number, one_line, place_in, status_label, unit_of, when
+
+WIDE = 110
+"""Columns from which a finding fits on one line."""
+TOP = 15
+"""Findings at the end of a drive."""
+TOP_NARROW = 10
+
+RISK_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "dim"}
+STATUS_STYLES = {
+    "running": "cyan",
+    "needs_review": "yellow",
+    "paused": "yellow",
+    "interrupted": "yellow",
+    "completed": "green",
+    "completed_with_failures": "yellow",
+    "failed": "red",
+    "cancelled": "red",
+}
+
+
+def label(run: Mapping[str, Any]) -> str:
+    """What people call a run."""
+    return one_line(run["name"] or run["thread_id"], 80)
+
+
+def show_run(run: Mapping[str, Any], out: Console | None = None, unit: str = "page") -> None:
+    """The run object in a few lines; `unit` is what its pages are."""
+    out = out or console()
+    status = str(run["status"])
+    title = Text(label(run), style="bold")
+    title.append(f"  {status_label(status)}", style=STATUS_STYLES.get(status, ""))
+    about = [run["playbook"], f"engine {run['engine']}", *([f"matter {run['matter']}"] if run["matter"] else [])]
+    title.append(f"  {' · '.join(one_line(str(part), 60) for part in about if part)}", style="dim")
+    out.print(title)
+    for name, value in _facts(run, unit):
+        out.print(fact(name, value, "red" if name == "error" else "dim"))
+
+
+def fact(name: str, value: str, style: str = "dim") -> Table:
+    """A named line; what does not fit goes on below its beginning."""
+    grid = Table.grid(padding=(0, 0))
+    grid.add_column(width=12, no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(Text(f"  {name}", style=style), Text(value))
+    return grid
+
+
+def _facts(run: Mapping[str, Any], unit: str) -> Iterable[tuple[str, str]]:
+    if run["name"]:
+        yield "thread", run["thread_id"]
+    if run.get("parent_thread_id"):
+        yield "fork of", run["parent_thread_id"]
+    yield "documents", counts_line(run["documents"], "done failed skipped")
+    yield f"{unit}s", counts_line(run["pages"], "read ocr empty failed skipped")
+    findings = run["findings"]
+    by_risk = [f"{findings['by_risk'][risk]} {risk}" for risk in reversed(RISKS) if findings["by_risk"][risk]]
+    review = [f"{findings['to_review']} to review"] if findings["to_review"] else []
+    yield "findings", ", ".join([number(findings["total"]), *by_risk, *review])
+    yield "cost", cost_line(run["cost"])
+    batch = run["batch"]
+    if run["status"] in ("running", "interrupted", "paused", "failed") and batch["total"]:
+        yield "batch", f"{batch['index']} of {batch['total']} closed, at step {run['step']}"
+    review_state = run["review"] or {}
+    if review_state.get("reviewers"):
+        reviewers = ", ".join(one_line(name, 40) for name in review_state["reviewers"])
+        yield "reviewed", f"{count(review_state['decisions'], 'decision')} by {reviewers}"
+    if run["updated_at"]:
+        yield "last sign", when(datetime.fromisoformat(run["updated_at"]))
+    if run["error"]:
+        yield "error", one_line(run["error"], 500)
+
+
+def counts_line(counts: Mapping[str, int], states: str) -> str:
+    """A total and the states that are not empty: "16: 15 done, 1 failed"."""
+    words = {"ocr": "by OCR", "read": "read"}
+    parts = [f"{number(counts[s])} {words.get(s, s)}" for s in states.split() if counts.get(s)]
+    return f"{number(counts['total'])}{': ' if parts else ''}{', '.join(parts)}"
+
+
+def cost_line(cost: Mapping[str, Any]) -> str:
+    usd = money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"])
+    parts = [count(cost["calls"], "call")]
+    if cost["calls_reused"]:
+        saved = Decimal(str(cost["avoided_usd"]))
+        parts.append(f"{number(cost['calls_reused'])} reused" + (f" ({money(saved)} not paid again)" if saved else ""))
+    if cost["calls_lost"]:
+        parts.append(count(cost["calls_lost"], "lost answer"))
+    return f"{usd}, {', '.join(parts)}"
+
+
+def next_line(action: str) -> Text:
+    """The command that a person would type next."""
+    line = Text("Next: ", style="bold", no_wrap=True, overflow="ignore")
+    line.append(action, style="bold cyan")
+    return line
+
+
+def show_next(action: str, out: Console | None = None) -> None:
+    (out or console()).print(next_line(action), soft_wrap=True)
+
+
+def show_findings(
+    findings: Sequence[Finding], titles: Mapping[str, str], limit: int | None = None, out: Console | None = None
+) -> None:
+    """The findings, most serious first; one line each where there is room, else two."""
+    out = out or console()
+    ordered = sorted(findings, key=most_serious_first)
+    shown = ordered[:limit]
+    if not shown:
+        return
+    out.print(_wide(shown, titles, out.width) if out.width >= WIDE else _narrow(shown, titles, out.width))
+    if len(ordered) > len(shown):
+        out.print(Text(f"and {number(len(ordered) - len(shown))} more", style="dim"))
+
+
+def _wide(findings: Sequence[Finding], titles: Mapping[str, str], width: int) -> Table:
+    head = unit_of(one.unit for one in findings if one.page is not None)
+    # Decisions of courts have no supplier, nor do many documents of no contract.
+    supplied = any(one.supplier for one in findings)
+    table = plain_table(
+        "risk", *(["supplier"] if supplied else []), "clause", "quote", "document", head, "", right=(head,)
+    )
+    wide = max(len(head), *(len(place_in(one.page, one.unit, head)) for one in findings))
+    room = width - len("critical") - wide - len("to review") - 2 * len(table.columns)
+    supplier, clause, document = room * 17 // 100 if supplied else 0, room * 20 // 100, room * 27 // 100
+    for one in findings:
+        table.add_row(
+            Text(one.risk, style=RISK_STYLES.get(one.risk, "")),
+            *([Text(one_line(one.supplier, supplier) or "—")] if supplied else []),
+            Text(one_line(title_of(one, titles), clause)),
+            quote_text(one, room - supplier - clause - document),
+            Text(tail(one.document, document)),
+            Text(place_in(one.page, one.unit, head)),
+            state_text(one),
+        )
+    return table
+
+
+def _narrow(findings: Sequence[Finding], titles: Mapping[str, str], width: int) -> Table:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    room = width - 10
+    for one in findings:
+        page = "" if one.page is None else f" p. {one.page}" if one.unit == "page" else f" {one.unit} {one.page}"
+        place = one_line(one.document, room) + page
+        left = " · ".join(filter(None, [title_of(one, titles), one.supplier]))
+        head = Text(one_line(left, max(room - len(place) - 2, room // 2)), style="bold")
+        head.append(f"  {tail(one.document, room - len(head.plain) - len(page) - 2)}{page}", style="not bold")
+        table.add_row(Text(one.risk, style=RISK_STYLES.get(one.risk, "")), head)
+        state = state_text(one)
+        line = quote_text(one, room - len(state.plain) - 1)
+        table.add_row("", Text.assemble(line, " ", state))
+    return table
+
+
+def plain_table(*columns: str, right: Sequence[str] = (), gives_way: Sequence[str] = ()) -> Table:
+    """A table without frames, so that its lines can be copied.
+
+    Where it is too wide, the columns that give way are cut before the others; fill them with `cut` texts.
+    """
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in columns:
+        justify: Literal["left", "right"] = "right" if name in right else "left"
+        table.add_column(name, no_wrap=name not in gives_way, overflow="ellipsis", justify=justify)
+    return table
+
+
+def cut(text: str, style: str = "") -> Text:
+    """Text on one line that may be cut at the end."""
+    return Text(one_line(text, 300), style=style, no_wrap=True, overflow="ellipsis")
+
+
+def title_of(finding: Finding, titles: Mapping[str, str]) -> str:
+    return one_line(named(finding, titles), 80)
+
+
+def quote_text(finding: Finding, limit: int) -> Text:
+    """A short quote; one that is not in the document is marked as such, since it is no evidence."""
+    if finding.about:
+        return Text(one_line("(no such clause was found)", limit), style="dim")
+    if finding.alignment == "not_found":
+        return Text(one_line(f"(not in the document) {finding.quote}", limit), style="dim")
+    return Text(f"“{one_line(finding.quote, max(limit - 2, 8))}”")
+
+
+def state_text(finding: Finding) -> Text:
+    verdict = (finding.decision or {}).get("verdict")
+    if verdict:
+        return Text(f"{verdict}ed", style="green" if verdict == "accept" else "red")
+    return Text("to review" if finding.needs_review else "", style="yellow")
+
+
+def tail(path: str, limit: int) -> str:
+    """A path on one line; of one that is too long the name of the file, which tells documents apart."""
+    line = one_line(path, 500)
+    if len(line) <= limit:
+        return line
+    name = PurePosixPath(line).name
+    return f"…/{name}" if len(name) + 2 <= limit else one_line(name, limit)

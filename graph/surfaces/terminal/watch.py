@@ -1,0 +1,118 @@
+"""`status --watch`: follow a run that another process drives."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from graph.surfaces.terminal.output import messages, say
+from nodes.domain.shared.formats import count, duration, money, number, one_line
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from graph.app import Reprise
+    from graph.views.run_view import RunView
+
+LOOK_SECONDS = 1.0
+
+SILENT_SECONDS = 15.0
+"""A driver that wrote no heartbeat for so long is stuck or frozen, though its lease still holds."""
+
+
+async def watch_run(reprise: Reprise, view: RunView) -> RunView:
+    """Look each second until nobody drives the run any more; a bar on a terminal, else a line for each change."""
+    outage = reprise.parts.outside.database.outage
+    if not sys.stderr.isatty():
+        with outage.telling(lambda word: say(f"  {word.sentence()}")):
+            return await _lines(reprise, view)
+    bar = _bar(view)
+    with outage.telling(lambda word: bar.console.print(word.sentence(), soft_wrap=True)):
+        return await _shown(reprise, view, bar)
+
+
+async def _shown(reprise: Reprise, view: RunView, bar: Progress) -> RunView:
+    task = bar.add_task("", total=None, about="")
+    with bar:
+        while True:
+            progress = await reprise.support.progress(view.thread_id)
+            documents = progress["documents"]
+            about = " · ".join(about_progress(view, progress))
+            bar.update(task, total=documents["total"] or None, completed=documents["settled"], about=about)
+            if view.status != "running":
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+            view = await reprise.status(view.thread_id)
+    _say_if_left(view)
+    return view
+
+
+async def _lines(reprise: Reprise, view: RunView) -> RunView:
+    said: tuple[Any, ...] = ()
+    while True:
+        progress = await reprise.support.progress(view.thread_id)
+        documents = progress["documents"]
+        now = (view.step, documents["settled"], documents["deferred"], progress["pages"]["total"])
+        if now != said:
+            about = " · ".join(about_progress(view, progress))
+            say(f"  {view.step:<13} {documents['settled']} of {documents['total']} documents  {about}")
+            said = now
+        if view.status != "running":
+            _say_if_left(view)
+            return view
+        await asyncio.sleep(LOOK_SECONDS)
+        view = await reprise.status(view.thread_id)
+
+
+def _say_if_left(view: RunView) -> None:
+    """A run whose process went away ends its watch as well, and that is no end of the run."""
+    if view.status == "interrupted":
+        say(f"Nobody drives {one_line(view.name or view.thread_id, 80)} any more; what is done is not done again.")
+
+
+def _bar(view: RunView) -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    name = one_line(view.name or view.thread_id, 24)
+    return Progress(
+        TextColumn(name),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn("documents"),
+        TextColumn("{task.fields[about]}"),
+        console=messages(),
+        refresh_per_second=4,
+        transient=True,
+        expand=True,
+    )
+
+
+def about_progress(view: RunView, progress: Mapping[str, Any]) -> list[str]:
+    """What changes while a run goes on: pages, rate, time left, failures, money, and what it waits for."""
+    documents, oldest, silent = progress["documents"], progress["oldest_call"], progress["silent_seconds"]
+    parts = [count(progress["pages"]["total"], view.unit)]
+    if documents["a_minute"]:
+        parts.append(f"{documents['a_minute']:.0f} documents a minute")
+    if progress["eta_seconds"] and view.step == "extract":
+        parts.append(f"{duration(progress['eta_seconds'])} left")
+    if view.documents["failed"]:
+        parts.append(f"{number(view.documents['failed'])} failed")
+    if documents["deferred"]:
+        parts.append(f"{number(documents['deferred'])} put off")
+    cost = view.cost
+    if cost["usd"] or cost["calls_unpriced"] or progress["budget_usd"] is not None:
+        spent = money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"])
+        limit = "" if progress["budget_usd"] is None else f" of {money(Decimal(str(progress['budget_usd'])))}"
+        parts.append(spent + limit)
+    if oldest:
+        who = one_line(oldest["model"] or oldest["tool"], 30)
+        what = one_line(oldest["document"].rpartition("/")[2], 40)
+        parts.append(
+            f"{progress['in_flight']} in flight, the oldest {duration(oldest['seconds'])} ({who} {what})".rstrip()
+        )
+    if view.step == "extract" and view.status == "running" and silent is not None and silent > SILENT_SECONDS:
+        parts.append(f"no sign of life for {duration(silent)}")
+    return parts

@@ -1,0 +1,269 @@
+"""What a model may answer, and how its answer is read: strict in form, tolerant in values, believed in nothing."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+
+from nodes.domain.answers.passages import Passage
+from nodes.domain.answers.summary_answer import DecisionSummary
+from nodes.domain.evidence.findings import Candidate
+
+MOST_CLAUSES = 200
+"""An answer with more is a loop of the model's: the rest is left out and counted."""
+
+MOST_QUOTE_CHARS = 6_000
+"""A quote longer than this is no operative sentence."""
+
+UNSURE = 0.5
+"""Confidence of a clause for which the model gave none that can be read."""
+
+_WORDS = {
+    UNSURE: ("medium", "moderate", "moyen", "moyenne", "modéré"),
+    0.9: ("high", "very high", "certain", "sure", "élevé", "élevée", "haute", "haut", "forte", "fort"),
+    0.3: ("low", "very low", "unsure", "faible", "bas", "basse"),
+}
+_BY_WORD = {word: value for value, words in _WORDS.items() for word in words}
+_NOTHING = {"", "n/a", "na", "none", "null", "nil", "not found", "not specified", "not mentioned", "no clause", "…"}
+_NOTHING |= {"...", "aucun", "aucune", "néant", "non trouvé", "non précisé", "non spécifié", "sans objet"}
+
+
+# Weak models take the first party that they see for the supplier; the document's own label knows better.
+_CUSTOMER = re.compile(
+    r"[\"“«(]\s*(?:the |le |la |l['’])?(?:customer|client|buyer|purchaser|acheteur|licensee)s?\b", re.I
+)
+_SELLER = re.compile(
+    r"\b(?:supplier|vendor|seller|contractor|consultant|provider|licensor|fournisseur|prestataire|vendeur)", re.I
+)
+
+
+# What the contract calls it, and not its name: all contracts of a room would be of one "Provider".
+_ROLE = re.compile(
+    r"(?:(?:the|le|la|l['’]) ?)?(?:supplier|vendor|seller|(?:service )?provider|contractor|consultant|licensor|licensee"
+    r"|customer|client|buyer|purchaser|company|party|fournisseur|prestataire|vendeur|titulaire|bailleur|preneur"
+    r"|acheteur|acquéreur|société|unknown|inconnu)s?",
+    re.I,
+)
+
+
+def _sure(value: object) -> float:
+    """0 to 1 from whatever a model calls its confidence: 0.9, "0,9", 9, 90, "90 %", "high", "élevée", null."""
+    if isinstance(value, str):
+        word = value.strip().casefold()
+        if word in _BY_WORD:
+            return _BY_WORD[word]
+        found = re.search(r"-?\d+(?:[.,]\d+)?", word)
+        value = float(found[0].replace(",", ".")) / (100 if "%" in word else 1) if found else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return UNSURE
+    return min(max(value / (1 if value <= 1 else 10 if value <= 10 else 100), 0.0), 1.0)
+
+
+def _number(value: object) -> int | None:
+    """The number of a passage from 3, 3.0, "3" or "passage 3"."""
+    if isinstance(value, str):
+        found = re.search(r"\d{1,9}", value)
+        return int(found[0]) if found else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return int(value)
+
+
+def _words(value: object) -> object:
+    """A null text is an empty one; anything else must be a text."""
+    return "" if value is None else value
+
+
+Words = Annotated[str, BeforeValidator(_words)]
+Sure = Annotated[float, BeforeValidator(_sure), WithJsonSchema({"type": "number"})]
+Number = Annotated[int | None, BeforeValidator(_number), WithJsonSchema({"type": "integer"})]
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class ClauseAnswer(_Answer):
+    """One clause that the model reports."""
+
+    clause_type: Words = Field(description="One of the wanted slugs.")
+    passage_id: Number = Field(default=None, description="Number of the passage that holds the quote.")
+    quote: Words = Field(description="The operative sentence, verbatim.")
+    confidence: Sure = Field(default=UNSURE, description="0 to 1.")
+
+
+class SupplierAnswer(_Answer):
+    """The party that sells or performs."""
+
+    name: Words = Field(description="As the contract names it.")
+    quote: Words = Field(default="", description="The words that name it, verbatim.")
+
+
+class ClauseAnswers(_Answer):
+    """The clauses of the passages that were shown."""
+
+    clauses: list[ClauseAnswer] = Field(description="Empty when nothing was found.")
+    supplier: SupplierAnswer | None = Field(default=None, description="Null when the passages do not say.")
+
+
+class SentenceAnswer(_Answer):
+    """One sentence of the note."""
+
+    text: Words = Field(description="The sentence.")
+    cites: list[str] = Field(description="Ids of the findings that it rests on.")
+
+
+class NoteAnswer(_Answer):
+    """The sentences of the note."""
+
+    sentences: list[SentenceAnswer] = Field(description="Empty when there is nothing to say.")
+
+
+SCHEMAS: Mapping[str, type[BaseModel]] = {
+    "ClauseAnswers": ClauseAnswers,
+    "NoteAnswer": NoteAnswer,
+    "DecisionSummary": DecisionSummary,
+}
+"""By the name under which a question asks for them."""
+
+
+def json_schema(name: str, types: Sequence[str] = ()) -> dict[str, Any]:
+    """The JSON schema of an answer, in the form that strict structured output takes.
+
+    Every property is required, nothing else is allowed, no defaults, no titles but the top one. With `types`, a
+    clause type can be no other than these.
+    """
+    schema: dict[str, Any] = json.loads(_schema_text(name, tuple(types)))
+    return schema
+
+
+@lru_cache(maxsize=64)
+def _schema_text(name: str, types: tuple[str, ...]) -> str:
+    """Worked out once: it takes longer than everything else about a question."""
+    plain: dict[str, Any] = _strict(copy.deepcopy(SCHEMAS[name].model_json_schema()))
+    if types and "ClauseAnswer" in plain.get("$defs", {}):
+        plain["$defs"]["ClauseAnswer"]["properties"]["clause_type"]["enum"] = list(types)
+    return json.dumps({"title": name, **plain})
+
+
+def schema_sha256(name: str, types: Sequence[str] = ()) -> str:
+    return _schema_sha256(name, tuple(types))
+
+
+@lru_cache(maxsize=64)
+def _schema_sha256(name: str, types: tuple[str, ...]) -> str:
+    return hashlib.sha256(json.dumps(json_schema(name, types), sort_keys=True).encode()).hexdigest()
+
+
+def complaint(name: str, value: object) -> str:
+    """What is wrong with the form of an answer, for the model to read; "" when nothing is."""
+    try:
+        SCHEMAS[name].model_validate(value)
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, e['loc'])) or 'answer'}: {e['msg']}" for e in error.errors(include_url=False)]
+        more = f"; and {len(lines) - 5} more" if len(lines) > 5 else ""
+        return "; ".join(lines[:5]) + more
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Supplier:
+    """The supplier as an engine names it; its quote is located like any other."""
+
+    name: str
+    quote: str
+
+
+def read_answer(
+    raw: Mapping[str, Any], passages: Sequence[Passage], types: Sequence[str], source: str
+) -> tuple[list[Candidate], Supplier | None, list[str]]:
+    """Candidates, supplier and notes from an answer about these passages; total: any mapping gives a result.
+
+    Clauses of unknown types, without a quote or reported twice are left out and counted in the notes.
+    """
+    clauses, dropped = _clauses(raw)
+    known = {_slug(name): name for name in types}
+    found: list[Candidate] = []
+    seen: set[tuple[str, str, int | None]] = set()
+    for clause in clauses:
+        clause_type = known.get(_slug(clause.clause_type))
+        quote, place = clause.quote.strip(), _middle(clause.passage_id, passages)
+        # The same words in another passage are another place, or the same one when they are located.
+        mark = (clause_type or "", " ".join(quote.split()).casefold(), place)
+        if clause_type is None:
+            dropped["of an unknown type"] += 1
+        elif mark[1].strip("\"'.«» ") in _NOTHING:
+            dropped["without a quote"] += 1
+        elif len(quote) > MOST_QUOTE_CHARS:
+            dropped["with a quote that is too long"] += 1
+        elif mark in seen:
+            dropped["reported twice"] += 1
+        elif len(found) == MOST_CLAUSES:
+            dropped[f"beyond the first {MOST_CLAUSES}"] += 1
+        else:
+            seen.add(mark)
+            found.append(Candidate(clause_type, quote, clause.confidence, source, place))
+    return found, _supplier(raw), _notes(dropped)
+
+
+def _notes(dropped: Counter[str]) -> list[str]:
+    return [f"{count} clause{'s' * (count > 1)} {why} left out." for why, count in dropped.items()]
+
+
+def _clauses(raw: Mapping[str, Any]) -> tuple[list[ClauseAnswer], Counter[str]]:
+    clauses: list[ClauseAnswer] = []
+    dropped: Counter[str] = Counter()
+    rows = raw.get("clauses")
+    for row in rows if isinstance(rows, list | tuple) else ():
+        try:
+            clauses.append(ClauseAnswer.model_validate(row))
+        except ValidationError:
+            dropped["in no readable form"] += 1
+    return clauses, dropped
+
+
+def _supplier(raw: Mapping[str, Any]) -> Supplier | None:
+    try:
+        answer = SupplierAnswer.model_validate(raw.get("supplier"))
+    except ValidationError:
+        return None
+    name = " ".join(answer.name.split())
+    if name.casefold().strip(".") in _NOTHING or _ROLE.fullmatch(name.strip(" .\"'“”«»")):
+        return None
+    if _CUSTOMER.search(answer.quote) and not _SELLER.search(answer.quote):
+        return None
+    return Supplier(name[:200], answer.quote.strip()[:MOST_QUOTE_CHARS])
+
+
+def _slug(name: str) -> str:
+    """cap_on_liability from "Cap on Liability", "cap-on-liability" and the like."""
+    return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
+
+
+def _middle(number: int | None, passages: Sequence[Passage]) -> int | None:
+    """The middle of a passage: what stands in it is nearer to there than the same words before or behind it."""
+    if number is None or not 1 <= number <= len(passages):
+        return None
+    return (passages[number - 1].start + passages[number - 1].end) // 2
+
+
+def _strict(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_strict(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: _strict(value) for key, value in schema.items() if key not in ("default", "title")}
+    if "properties" in kept:
+        kept["properties"] = {name: _strict(value) for name, value in schema["properties"].items()}
+        kept |= {"additionalProperties": False, "required": list(kept["properties"])}
+    return kept

@@ -1,0 +1,181 @@
+"""The summary of a decision that a model writes: its form, the passages it is shown, and what of it is believed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+
+from nodes.domain.answers.passages import Passage
+from nodes.domain.answers.summary_check import says_the_same
+from nodes.domain.evidence.facts import Fact, of_kind
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_check import check
+from nodes.domain.evidence.note_model import Sentence
+from nodes.domain.evidence.quote_locator import Locator
+from nodes.domain.text.documents import DocumentText
+
+MOST_SENTENCES = 14
+LONGEST = 600
+"""Characters of a sentence; a longer one is none."""
+MOST_CITED = 4
+"""Passages of one sentence; one that cites more says nothing in particular."""
+PARAGRAPH = 900
+"""Characters that are shown under one number, so that a citation is a place."""
+_PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*|\f\s*|\n(?=\d{1,3}\s?\.\s)")
+
+
+def _part(value: object) -> object:
+    return value.strip().casefold() if isinstance(value, str) else value
+
+
+def _ids(value: object) -> object:
+    """Numbers of passages from [1, "2", "passage 3"], 4 or "5"."""
+    listed = value if isinstance(value, list | tuple) else [value]
+    return [int(found[0]) for one in listed if (found := re.search(r"\d{1,6}", str(one)))]
+
+
+class SummarySentence(BaseModel):
+    """One sentence of the summary."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    part: Annotated[Literal["facts", "procedure", "question", "answer", "scope"], BeforeValidator(_part)] = Field(
+        description="What the sentence is about."
+    )
+    text: str = Field(description="The sentence.")
+    passages: Annotated[
+        list[int], BeforeValidator(_ids), WithJsonSchema({"type": "array", "items": {"type": "integer"}})
+    ] = Field(description="Numbers of the passages that it rests on.")
+
+
+class DecisionSummary(BaseModel):
+    """The sentences of the summary of one decision."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    sentences: list[SummarySentence] = Field(description="Empty when the passages do not say.")
+
+
+def summary_passages(text: DocumentText, facts: Sequence[Fact], budget: int) -> list[Passage]:
+    """What a model is shown of a decision, in its order, at most `budget` characters: the operative part, the reasons
+    that carry it, the facts, the ground before those reasons, and who is against whom."""
+    # Late: their patterns take long to compile, and a run over contracts needs none of them.
+    from nodes.domain.case_law.body.summary import decisive
+    from nodes.domain.case_law.ruling_text import DecisionText
+
+    decision = DecisionText(text)
+    category = next((str(one.detail.get("category", "")) for one in of_kind(facts, "solution")), "")
+    carrying = decisive(decision, category)
+    stories = [(zone.start, zone.end) for zone in decision.named("story")]
+    before = [zone for zone in decision.named("grounds") if not carrying or zone.start < carrying[0].start]
+    head = next((one.spans[0][0] for one in of_kind(facts, "party") if one.spans), 0)
+    wanted = [
+        *_limited([(decision.operative, decision.end)], budget // 6),
+        *_limited([(zone.start, zone.end) for zone in carrying], budget // 2),
+        *_limited(stories, budget // 5),
+        *_limited([(zone.start, zone.end) for zone in before[-1:]], budget // 8),
+        *_limited([(head, decision.zones[0].end)], budget // 12),
+    ]
+    passages: list[Passage] = []
+    room = budget
+    for start, end in wanted:
+        for first, last in _paragraphs(text.text, start, end):
+            if last - first <= room and not any(one.start < last and first < one.end for one in passages):
+                passages.append(Passage(first, last, text.page_at(first).number))
+                room -= last - first
+    return sorted(passages, key=lambda one: one.start)
+
+
+def _limited(spans: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
+    """The spans, all together no longer than `limit`; of one that is too long, how it begins and how it ends."""
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        share = min(limit, max(limit // len(spans), 600))
+        if end - start <= share:
+            found.append((start, end))
+        else:
+            found += [(start, start + share * 2 // 5), (end - share * 3 // 5, end)]
+    return found
+
+
+def _paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    cuts = [start, *(match.end() for match in _PARAGRAPHS.finditer(text, start, end)), end]
+    found: list[tuple[int, int]] = []
+    for first, last in pairwise(cuts):
+        while last - first > PARAGRAPH:
+            blank = text.rfind(" ", first + PARAGRAPH // 2, first + PARAGRAPH)
+            cut = blank if blank > 0 else first + PARAGRAPH
+            found.append((first, cut))
+            first = cut
+        if text[first:last].strip():
+            found.append((first, last))
+    return found
+
+
+def read_summary(
+    raw: Mapping[str, Any], text: DocumentText, passages: Sequence[Passage], facts: Sequence[Fact], source: str
+) -> tuple[list[Fact], int]:
+    """The sentences that their passages bear out, as facts in the order of the parts, and how many were left out.
+
+    Total: any mapping gives a result. A sentence that gives a number, a date, a name or a negation which its passages
+    do not have is left out, like one that cites no passage, shares no words with them, or ends the matter otherwise.
+    """
+    rows = raw.get("sentences")
+    listed = list(rows) if isinstance(rows, list | tuple) else []
+    court = ", ".join(one.value for kind in ("court", "chamber") for one in of_kind(facts, kind)[:1])
+    locator = Locator(text)
+    found: list[Fact] = []
+    for row in listed[:MOST_SENTENCES]:
+        try:
+            said = SummarySentence.model_validate(row)
+        except ValidationError:
+            continue
+        fact = _fact(said, text, passages, locator, source)
+        if fact is not None and _borne_out(fact, text, court) and fact.value not in [one.value for one in found]:
+            found.append(fact)
+    from nodes.domain.case_law.body.summary import PARTS
+
+    found.sort(key=lambda one: PARTS.index(one.kind.removeprefix("summary_")))
+    return found, len(listed) - len(found)
+
+
+def _fact(
+    said: SummarySentence, text: DocumentText, passages: Sequence[Passage], locator: Locator, source: str
+) -> Fact | None:
+    words = " ".join(said.text.split())
+    numbers = sorted(set(said.passages))
+    if not 0 < len(words) <= LONGEST or not 0 < len(numbers) <= MOST_CITED:
+        return None
+    if numbers[0] < 1 or numbers[-1] > len(passages):
+        return None
+    cited = [passages[number - 1] for number in numbers]
+    places = [locator.locate(text.text[one.start : one.end].strip(), one.start) for one in cited]
+    if any(not place.spans for place in places):
+        return None
+    spans = tuple(span for place in places for span in place.spans)
+    return Fact(
+        kind=f"summary_{said.part}",
+        value=words,
+        quote=" … ".join(text.text[start:end] for start, end in spans),
+        detail={"written_by_model": True},
+        page=min(place.page or 1 for place in places),
+        page_end=max(place.page_end or place.page or 1 for place in places),
+        spans=spans,
+        boxes=tuple(box for place in places for box in place.boxes),
+        alignment="exact",
+        source=source,
+        unit=text.unit,
+    )
+
+
+def _borne_out(fact: Fact, text: DocumentText, court: str) -> bool:
+    """The same check that the sentences of every note pass, and one of its words; the court may be named unquoted."""
+    if not says_the_same(fact.value, fact.quote):
+        return False
+    evidence = Finding(
+        "0" * 12, "", text.sha256, court, fact.kind, fact.quote, fact.page, fact.page_end, (), fact.spans, "exact", 1.0,
+        fact.source, unit=text.unit,
+    )  # fmt: skip
+    return check(Sentence(fact.value, (evidence.finding_id,), "fact"), {evidence.finding_id: evidence}) is None

@@ -1,0 +1,199 @@
+"""Sums of money of a decision, and whether its operative part orders them to be paid."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from nodes.domain.case_law.body.orders import COSTS, Order
+from nodes.domain.case_law.body.sums import sums
+from nodes.domain.case_law.ruling_text import DecisionText
+
+MOST_AMOUNTS = 60
+LONGEST_QUOTE = 900
+REACH = 80
+"""Characters before a verb that tell who does what it says, and when."""
+
+_PAYING = (
+    r"(?:paiement|payer|verser|versement|reverser|reversement|restituer|restitution|rembourser|remboursement|amende)\b"
+)
+_VERBS: tuple[tuple[str, str], ...] = (
+    ("quashes", r"casse|annule"),
+    ("reverses", r"infirme|reforme|retracte"),
+    ("keeps", r"confirme|maintient"),
+    ("denies", r"deboute|rejett?e|refuse|dispense"),
+    # The wage from which sums are reckoned is fixed, nobody is to pay it.
+    ("other", r"fixe(?=[^;:]{0,60}?\b(?:salaires?\s+(?:mensuel|moyen|de\s+reference)|remuneration|moyenne)\b)"),
+    ("pays", rf"condamne|fixe|alloue|accorde|octroie|(?:porte|ramene|reduit)(?=e?s?\s+a\s)"
+             rf"|(?:ordonne|enjoint|prononce|impose)(?=[^;]{{0,80}}?\b{_PAYING})"),
+    ("other", r"dit|declare|constate|rappelle|precise|remet|renvoie|laisse|ordonne"),
+)  # fmt: skip
+_PHRASES: tuple[tuple[str, str], ...] = (
+    ("recites", r"en\s+(?:ce|tant)\s+qu(?=e\b|')"),
+    ("excepts", r"sauf(?!\s+a\s)|excepte|exception|hormis"),
+    ("anew", r"statuant\s+(?:a|de)\s+nouveau|y\s+ajoutant"),
+    ("closes", r"l'(?:arret|ordonnance)\s+rendue?|le\s+jugement\s+rendu|les\s+(?:arrets|jugements)\s+rendus"),
+    ("denies", r"irrecevables?|n'y\s+(?:avoir|a)\s+(?:pas\s+|plus\s+)?lieu"),
+    ("pays", r"sauf\s+a\s+(?:porter|fixer|ramener|reduire)|versera|verseront|paiera|payera|paieront|payeront"
+             r"|remboursera|rembourseront|restituera|restitueront"
+             rf"|(?:devra|devront|tenue?s?\s+d[e'])(?=[^;]{{0,40}}?\b{_PAYING})"
+             r"|mise?s?\s+a\s+la\s+charge|met\s+a\s+la\s+charge"),
+    ("named", r"condamnations?"),
+)  # fmt: skip
+_TOKEN = re.compile(
+    r"\b(?:(?:"
+    + "|".join(f"(?P<v{place}>{words})" for place, (_, words) in enumerate(_VERBS))
+    + r")(?P<end>nt|es?|s)?\b|(?:"
+    + "|".join(f"(?P<p{place}>{words})" for place, (_, words) in enumerate(_PHRASES))
+    + r")(?![a-z]))"
+)
+_SENSES = {f"v{place}": sense for place, (sense, _) in enumerate(_VERBS)}
+_SENSES |= {f"p{place}": sense for place, (sense, _) in enumerate(_PHRASES)}
+_ADVERB = r"(?:\w+ment\s+|in\s+solidum\s+|en\s+outre\s+)*\Z"
+_HELPED = re.compile(rf"\b(?:a|ont|avait|avaient|ayant|ete)\s+{_ADVERB}")
+_IS = re.compile(rf"\b(?:est|sont|sera|seront)\s+{_ADVERB}")
+_SUBJECT = re.compile(r"(?:\b|')(?:il|elle|qui)s?\s+(?:(?:l[ea]s?|lui|leur|y|en|ne)\s+|l'|n'|s')*\Z")
+_GOES_ON = re.compile(
+    r"[-•*–·\d]|[a-z]\)|(?:la|une|les)\s+sommes?\b|et\b|ainsi\s+que\b|outre\b|au\s+titre\b|a\s+titre\b"
+    r"|a\s+(?:m\.|mm\.|mme|monsieur|madame|la\s|l')"
+)
+_LISTED = re.compile(r"[-•*–·]")
+_BEHIND = re.compile(
+    r"\b(?:est|sont|sera|seront)\s+(?:\w+\s+)?(?:mise?s?\s+a\s+la\s+charge|(?:paye|verse|alloue|accorde|fixe)e?s?\b)"
+)
+_PENALTY = re.compile(r"\bastreinte\b[^,;]{0,60}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A sum of money with the words around it."""
+
+    amount: Decimal
+    currency: str
+    start: int
+    end: int
+    zone: str
+    ordered: bool
+    """The operative part orders it to be paid, or leaves such an order of the court below standing."""
+    costs: bool
+    """For the costs of the proceedings."""
+
+
+def amounts(decision: DecisionText, ordered: Sequence[Order]) -> Iterator[Amount]:
+    """Sums of money of the decision, those of the operative part first."""
+    plain = decision.plain
+    stop = decision.end
+    orders = _Orders(decision, ordered)
+    found = []
+    for one in sums(plain, stop):
+        zone = decision.zone_at(one.start)
+        order = next((each for each in ordered if each.start <= one.start < each.end), None)
+        paid = order is not None and orders.payment(order, one.start, one.end)
+        costs = order is not None and COSTS.search(order.words) is not None
+        start, end = (order.start, order.end) if order else _around(plain, one.start, one.end, stop)
+        found.append(Amount(one.value, one.currency, start, min(end, start + LONGEST_QUOTE), zone, paid, costs))
+    found.sort(key=lambda one: not one.ordered)
+    yield from found[:MOST_AMOUNTS]
+
+
+class _Orders:
+    """The operative part read verb by verb: what the court does, and what it only says that another court has done."""
+
+    def __init__(self, decision: DecisionText, ordered: Sequence[Order]) -> None:
+        self.decision = decision
+        self.rule = self.recited = "other"
+        """pays, denies, keeps, reverses, quashes or other: of this court, and of the court below as it is recited."""
+        self.tense = ""
+        """While it recites: open until the first verb, then past or present."""
+        self.excepted = False
+        self.turns: list[tuple[int, bool, bool]] = []
+        """From this offset on: whether a sum is to be paid, and whether nothing says so or says no."""
+        for order in ordered:
+            self._read(order)
+
+    def payment(self, order: Order, start: int, end: int) -> bool:
+        """Whether the sum at `start` is to be paid."""
+        plain = self.decision.plain
+        if _PENALTY.search(plain, order.start, start):
+            return False
+        place = bisect_right(self.turns, start, key=lambda turn: turn[0])
+        _, paid, silent = self.turns[place - 1]
+        return paid or (silent and _BEHIND.search(plain, end, order.end) is not None)
+
+    def _read(self, order: Order) -> None:
+        plain = self.decision.plain
+        if not _GOES_ON.match(plain, order.start):
+            self._turn("other")
+        elif not _LISTED.match(plain, order.start):
+            self.tense = ""
+        self._note(order.start)
+        for token in _TOKEN.finditer(plain, order.start, order.end):
+            name = next(name for name in _SENSES if token[name] is not None)
+            if name.startswith("p"):
+                self._phrase(_SENSES[name])
+            else:
+                self._said(_SENSES[name], token, max(order.start, token.start() - REACH))
+            self._note(token.end())
+
+    def _phrase(self, sense: str) -> None:
+        if sense == "recites":
+            self.tense, self.recited = "open", "other"
+        elif sense == "excepts":
+            self.excepted = True
+        elif sense == "closes":
+            self.tense = ""
+        elif sense == "anew":
+            self._turn("other")
+        elif sense == "named":
+            self.recited = "pays"
+        elif self.tense:
+            self.recited = sense
+        else:
+            self._turn(sense)
+
+    def _said(self, sense: str, token: re.Match[str], begin: int) -> None:
+        """A verb: of this court, or of the one whose decision it is about."""
+        plain, text = self.decision.plain, self.decision.text
+        of_other = bool(self.tense) or self.rule in ("keeps", "reverses", "quashes")
+        if self._participle(token, begin):
+            if of_other:
+                self.recited = sense
+                self.tense = "past" if self.tense else ""
+            elif _IS.search(plain, begin, token.start()):
+                self._turn(sense)
+        elif _SUBJECT.search(plain, begin, token.start()):
+            if of_other:
+                self.recited = sense
+                self.tense = "present" if self.tense else ""
+        elif self.tense and not text[token.start()].isupper() and (self.tense != "past" or token.group() == "dit"):
+            self.recited, self.tense = sense, self.tense if self.tense == "past" else "present"
+        else:
+            self._turn(sense)
+
+    def _participle(self, token: re.Match[str], begin: int) -> bool:
+        """Told by its ending, its accent, or the auxiliary before it, since a scan may lose the accent."""
+        text, plain, end = self.decision.text, self.decision.plain, token.end()
+        accented = text[end - 1] in "éÉ" or text[end : end + 1] == "\u0301"
+        ending = token["end"] in ("e", "es", "s") or token.group().startswith("rejete")
+        helped = any(auxiliary.search(plain, begin, token.start()) for auxiliary in (_HELPED, _IS))
+        return accented or ending or helped
+
+    def _turn(self, rule: str) -> None:
+        self.rule, self.recited, self.tense, self.excepted = rule, "other", "", False
+
+    def _note(self, offset: int) -> None:
+        stands = {"keeps": not self.excepted, "reverses": self.excepted}.get(self.rule, False)
+        paid = self.rule == "pays" or (stands and self.recited == "pays")
+        self.turns.append((offset, paid, self.rule == "other"))
+
+
+def _around(plain: str, start: int, end: int, stop: int) -> tuple[int, int]:
+    """The clause that holds a range, at most some two lines on either side."""
+    begin = max(plain.rfind(mark, max(0, start - 160), start) for mark in (";", ". ", " : "))
+    begin = begin + 2 if begin >= 0 else plain.find(" ", max(0, start - 160)) + 1
+    ends = [at for mark in (";", ". ", ".\n") if (at := plain.find(mark, end, min(end + 160, stop))) >= 0]
+    close = min(ends) if ends else (plain.rfind(" ", end, min(end + 160, stop)) if end + 1 < stop else end)
+    return min(begin, start), max(close, end)

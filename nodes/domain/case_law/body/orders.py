@@ -1,0 +1,240 @@
+"""What a decision orders: its operative part order by order, and its solution."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nodes.domain.case_law.head.court import CASSATION
+from nodes.domain.case_law.head.number import ADMINISTRATIVE, AGREED, ALONE, CONTRADICTED
+from nodes.domain.case_law.ruling_text import HEAD, DecisionText
+
+_VERBS = (
+    r"casse|annule|rejette|declare|dit|condamne|deboute|ordonne|fixe|confirme|infirme|reforme|remet|renvoie|laisse"
+    r"|constate|designe|donne acte|y ajoutant|statuant a nouveau|en application|vu l|article \d|prononce|ouvre|rappelle"
+    r"|met |reparant|homologue|sursoit|decerne|enjoint|autorise|accorde|alloue|recoit|juge|rectifie"
+)
+_CUT = re.compile(rf";\s*|[.,:]?[ \t]*\n\s*(?=(?:[-•*–]\s*)?(?:{_VERBS}))|[.,:]\s*\n\s*\n\s*")
+_RECITES = re.compile(r"\ben\s+ce\s+qu'(?:il|elle)s?\s+(?!a\b|ont\b|avai)(?:(?!\b(?:l'arret|jugement)\s+rendu\b).)*\Z")
+_PARTICIPLE = re.compile(r"[^\W\d_]+é(?:e?s?)\b")
+_LEAD = re.compile(
+    r"\s*(?:(?:en consequence,?\s*)?par\s*ces\s*(?:seuls\s+)?motifs|en consequence"
+    r"|d\s?e\s?c\s?i\s?d\s?e)\b[^:;]{0,400}?"
+    r"(?::|(?=\b(?:casse|rejette|confirme|infirme|annule|ouvre|declare|dit|condamne|deboute)\b))\s*"
+)
+_CLOSED = re.compile(
+    r"\b(?:ainsi\s+(?:fait|juge|prononce|decide)|la minute d[ue]|delibere (?:a l'issue|par)"
+    r"|prononce(?:e)? (?:en audience|par mise)"
+    r"|arret (?:signe|prononce)|(?:le|la)\s+greffi(?:er|ere)\b\s*,?\s*(?:l[ea]\s+president|\n)|et ont signe)"
+)
+_SOLUTIONS = (
+    r"rejet(?: non specialement motive)?|cassation(?: partielle)?|annulation(?: partielle)?"
+    r"|irrecevabilite(?: partielle)?"
+    r"|non[- ]?lieu a (?:statuer|renvoi)|renvoi|desistement(?: partiel)?|decheance(?: partielle)?|non[- ]?admission"
+    r"|rectification(?: d'erreurs? materielles?)?"
+    r"|rabat d'arret|sursis a statuer|designation de juridiction|reglement de juges|qpc incidente.{0,40}"
+)
+_HEADED = re.compile(
+    rf"(?m)^[ \t]*(?:solution\s*:\s*)?(?P<words>(?:{_SOLUTIONS})(?:\s*(?:,|et|-)?\s*(?:sans renvoi|avec renvoi"
+    rf"|{_SOLUTIONS}))*)[ \t]*\.?$"
+)
+_PARTLY = re.compile(
+    r"\b(?:mais\s+(?:seulement|uniquement)|sauf|seulement en ce|partiellement|par voie de retranchement|en (?:ses"
+    r"|leurs) seules"
+    r"|mais en (?:ses|sa)|mais sur|a l'exception)\b"
+)
+_AS_FAR_AS = re.compile(r"\ben (?:tant|ce) qu(?:e\b|'il|'elle)|\ben tant seulement\b")
+_CATEGORIES: tuple[tuple[str, str], ...] = (
+    ("Cassation", r"cassation"), ("QPC autres", r"non[- ]?lieu a renvoi"), ("QPC renvoi", r"^renvoi"),
+    ("Annulation", r"annulation"), ("Non-lieu à statuer", r"non[- ]?lieu a statuer"), ("Rejet", r"rejet"),
+    ("Irrecevabilité", r"irrecevabilite"), ("Désistement", r"desistement"), ("Déchéance", r"decheance"),
+    ("Non-admission", r"non[- ]?admission"), ("Rectification", r"rectification"),
+)  # fmt: skip
+_WHOLLY = "dans toutes ses dispositions, à l'égard de toutes les parties au recours"
+_ON_APPEAL = {
+    "Confirmation": f"Confirme la décision déférée {_WHOLLY}",
+    "Infirmation": f"Infirme la décision déférée {_WHOLLY}",
+    "Annulation": "Annule la décision déférée",
+}
+_IN_PART = "Infirme partiellement, réforme ou modifie certaines dispositions de la décision déférée"
+_CASSATION_ORDERS: tuple[tuple[str, str], ...] = (
+    ("Cassation", r"\bcasse(?:nt)? et annule"),
+    ("Non-lieu à renvoi",
+     r"n'y avoir lieu (?:de|a) renvoyer .{0,60}conseil constitutionnel|n'y avoir lieu (?:de"
+     r"|a) renvoyer .{0,30}question"),
+    ("Renvoi", r"renvoie .{0,30}conseil constitutionnel|renvoie .{0,80}question prioritaire"),
+    ("Annulation", r"^\W*annule\b"),
+    ("Rectification", r"^\W*(?:ordonne la rectification|rectifie)\b"),
+    ("Non-lieu à statuer", r"n'y avoir lieu (?:de|a) statuer(?! sur (?:le|les) (?:autres?|second|moyen))"),
+    ("Irrecevabilité",
+     r"declare (?:irrecevables?|non recevables?) (?:le|les) pourvois?|(?:le"
+     r"|les) pourvois?.{0,80}irrecevables?"),
+    ("Déchéance", r"constate la decheance|decheance du pourvoi"),
+    ("Désistement", r"donne acte .{0,200}(?:desistement|desiste)|constate le desistement"),
+    ("Non-admission", r"(?:declare|pourvoi).{0,40}non[- ]admis"),
+    ("Rejet", r"\brejette (?:le|les) (?:pourvois?|requete|demande de)"),
+)  # fmt: skip
+_ADMINISTRATIVE_ORDERS: tuple[tuple[str, str], ...] = (
+    ("Annulation", r"\b(?:est|sont) annule(?:e?s?)\b"),
+    ("Rectification",
+     r"\b(?:est|sont) (?:rectifie|remplace|corrige)(?:e?s?)\b|^\W*(?:rectifie|ordonne la rectification)"),
+    ("Non-lieu à renvoi", r"n'y a pas lieu de (?:renvoyer|transmettre) .{0,60}(?:conseil constitutionnel|question)"),
+    ("Non-admission", r"n'(?:est|sont) pas admis"),
+    ("Non-lieu à statuer", r"n'y a (?:pas lieu|plus lieu) (?:de|a) statuer"),
+    ("Désistement", r"donne acte .{0,120}desistement"),
+    ("Renvoi", r"renvoyee? au conseil constitutionnel"),
+    ("Rejet", r"(?:requete|pourvoi|demande|recours|appel|conclusions?)s?\b.{0,200}\b(?:est|sont) rejete"),
+)  # fmt: skip
+_FIRST_ORDERS: tuple[tuple[str, str], ...] = (
+    ("Ouverture de liquidation judiciaire", r"(?:ouvre|prononce|convertit).{0,80}liquidation judiciaire"),
+    ("Ouverture de redressement judiciaire", r"(?:ouvre|prononce).{0,80}redressement judiciaire"),
+    ("Ouverture de sauvegarde", r"ouvre.{0,60}sauvegarde"),
+    ("Rectification", r"(?:ordonne|dit y avoir lieu a)\b.{0,30}\brectification|^\W*rectifie\b"),
+    ("Désistement",
+     r"(?:constate|donne acte|declare parfait)\b.{0,120}\bdesistement\b(?!.{0,80}(?:a l'(?:egard|encontre)|incident))"),
+    ("Caducité", r"(?:constate|prononce|declare)\b.{0,60}\bcadu(?:cite|que)\b.{0,30}\b(?:appel|declaration|citation)"),
+    ("Incompétence", r"se declare .{0,40}incompetent"),
+    ("Sursis à statuer", r"sursoit a statuer"),
+    ("Radiation", r"ordonne la radiation|radiation de l'affaire"),
+    ("Condamnation", r"condamne (?!.{0,80}\b(?:aux|les) (?:entiers )?depens\b).{0,200}(?:payer|verser|somme|a )"),
+    ("Irrecevabilité", r"declare .{0,60}irrecevable"),
+    ("Débouté", r"deboute|rejette"),
+)  # fmt: skip
+COSTS = re.compile(r"\barticles?\s+(?:700|l\.?\s*761-1|475-1|618-1|37)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order of the operative part: `text[start:end]`."""
+
+    start: int
+    end: int
+    words: str
+    """Plain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """How the court decided."""
+
+    value: str
+    """As a lawyer says it: Cassation partielle sans renvoi."""
+    category: str
+    """The class under which the Cour de cassation publishes it, its own or an appeal; else the value."""
+    start: int
+    end: int
+    confidence: float
+
+
+def orders(decision: DecisionText) -> list[Order]:
+    """The orders of the operative part, in order, without the closing formula."""
+    lined = decision.lined
+    start = decision.operative
+    if start >= decision.end:
+        return []
+    lead = _LEAD.match(lined, start)
+    begin = lead.end() if lead else start
+    closed = _CLOSED.search(lined, begin, decision.end)
+    stop = closed.start() if closed else min(decision.end, begin + 8_000)
+    found: list[Order] = []
+    for cut in [*_CUT.finditer(lined, begin, stop), None]:
+        if cut and _wrapped(decision, begin, cut):
+            continue
+        end = cut.start() if cut else stop
+        first, words = decision.slice(begin, end)
+        if len(words) > 8:
+            found.append(Order(first, first + len(words), " ".join(lined[first : first + len(words)].split())))
+        begin = cut.end() if cut else stop
+    return found
+
+
+def _wrapped(decision: DecisionText, begin: int, cut: re.Match[str]) -> bool:
+    """Whether the line breaks within an order: before a participle, which begins none, or before one more verb of what
+    it says of the decision below."""
+    broken = re.fullmatch(r",?[ \t]*\n[ \t]*", cut.group()) is not None
+    if not broken or not decision.text[cut.end() : cut.end() + 1].islower():
+        return False
+    return _PARTICIPLE.match(decision.text, cut.end()) is not None or (
+        _RECITES.search(decision.plain, begin, cut.start()) is not None
+    )
+
+
+def solution(decision: DecisionText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
+    """The solution: of the Cour de cassation, as head and operative part state it; they must agree."""
+    if jurisdiction == CASSATION:
+        return _of_cassation(decision, ordered)
+    if jurisdiction in ADMINISTRATIVE:
+        return _in_part(_first(ordered, _ADMINISTRATIVE_ORDERS), ordered)
+    if jurisdiction == "Cour d'appel":
+        return _of_appeal(ordered) or _first(ordered, _FIRST_ORDERS)
+    return _first(ordered, _FIRST_ORDERS)
+
+
+def _in_part(said: Solution | None, ordered: Sequence[Order]) -> Solution | None:
+    """An annulment "en tant que" leaves the rest standing."""
+    if said is None or said.value != "Annulation":
+        return said
+    order = next(one for one in ordered if one.start == said.start)
+    return replace(said, value="Annulation partielle") if _AS_FAR_AS.search(order.words) else said
+
+
+def _of_cassation(decision: DecisionText, ordered: Sequence[Order]) -> Solution | None:
+    # A line of prose that goes on with "cassation." begins with a small letter.
+    heads = _HEADED.finditer(decision.lined, 0, HEAD // 2)
+    headed = next((one for one in heads if not decision.text[one.start("words")].islower()), None)
+    said = _first(ordered, _CASSATION_ORDERS)
+    if said is not None and said.value in ("Cassation", "Annulation"):
+        order = next(one for one in ordered if one.start == said.start)
+        partly = " partielle" if _PARTLY.search(order.words[:400]) else ""
+        bare = any(re.search(r"n'y avoir lieu a renvoi\b|sans renvoi", one.words) for one in ordered)
+        value = f"{said.value}{partly}{' sans renvoi' if bare else ''}"
+        said = Solution(value, said.category, said.start, said.end, ALONE)
+    if headed is None:
+        return said
+    lines = decision.text[headed.start("words") : headed.end("words")].split("\n")
+    words = ", ".join(" ".join(line.split()).rstrip(",") for line in lines if line.strip())
+    value = words[:1].upper() + words[1:].lower().replace("non lieu", "non-lieu")
+    value = re.sub(r"\ba (?=renvoi|statuer)", "à ", value)
+    category = _category(" ".join(headed["words"].split()))
+    if said is None:
+        return Solution(value, category, *headed.span("words"), ALONE)
+    # A decision may reject a part and quash another: its head names the solution, one of the orders must bear it out.
+    borne = next((one for one in _all(ordered, _CASSATION_ORDERS) if one.category == category), None)
+    place = borne or said
+    return Solution(value, category, place.start, place.end, AGREED if borne else CONTRADICTED)
+
+
+def _category(plain: str) -> str:
+    return next((name for name, pattern in _CATEGORIES if re.search(pattern, plain)), "Autre")
+
+
+def _of_appeal(ordered: Sequence[Order]) -> Solution | None:
+    confirmed = next((one for one in ordered if re.search(r"\bconfirme\b", one.words)), None)
+    reversed_ = next((one for one in ordered if re.search(r"\b(?:infirme|reforme)\b", one.words)), None)
+    annulled = next((one for one in ordered if re.search(r"^\W*annule (?:le|la|l')", one.words)), None)
+    chosen = confirmed or reversed_ or annulled
+    if chosen is None:
+        return None
+    if reversed_ is not None:
+        limited = re.search(r"\b(?:en ce qu|mais seulement|partiellement|uniquement|du chef|sauf)", reversed_.words)
+        value = "Infirmation partielle" if limited or confirmed else "Infirmation"
+        chosen = reversed_
+    elif confirmed is not None:
+        value = "Confirmation partielle" if _PARTLY.search(confirmed.words) else "Confirmation"
+    else:
+        value = "Annulation"
+    return Solution(value, _ON_APPEAL.get(value, _IN_PART), chosen.start, chosen.end, ALONE)
+
+
+def _first(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Solution | None:
+    """The first kind, not the first order: what weighs most stands at the top."""
+    return next(_all(ordered, kinds), None)
+
+
+def _all(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Iterator[Solution]:
+    for name, pattern in kinds:
+        for order in ordered:
+            if re.search(pattern, order.words):
+                category = {"Non-lieu à renvoi": "QPC autres", "Renvoi": "QPC renvoi"}.get(name, name)
+                yield Solution(name, category, order.start, order.end, ALONE)

@@ -1,0 +1,265 @@
+"""The texts of law that a decision cites: articles of codes, laws, decrees, treaties; matched against plain text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from nodes.domain.case_law.body.sources import ACT, SOURCE, TREATY, named
+from nodes.domain.case_law.ruling_text import DecisionText
+
+MOST = 150
+"""Texts of one decision."""
+REACH = 700
+"""Characters from "articles" to the code that they belong to."""
+
+_SAME = (
+    r"(?:(?:d[ue]\s+|de\s+la\s+)?(?:ce|cette|meme|la\s+meme)\s+(?:meme\s+)?|(?:dudit|ladite|de\s+ladite)\s+)"
+    r"(?P<same>code|loi|decret|convention|directive|ordonnance|texte|traite|accord)"
+    r"|d[ue]\s+(?:la\s+)?(?P<before>code|loi|decret|convention|directive|ordonnance)\s+(?:precitee?|susvisee?"
+    r"|susmentionnee?)"
+)
+_LINK = re.compile(r"\s*,?\s*(?:\(?(?:anciens?|nouveaux?)\)?\s+)?(?:du|de\s+la|de\s+l'|de|des|d')\s*")
+_OF_SAME = re.compile(rf"\s*,?\s*(?:{_SAME})")
+_ARTICLE = re.compile(r"\barticles?\s+(?=[lrdacpo*\d]|premier|preliminaire|unique|[ivx])|\bart\.\s*(?=[lrdac*\d])")
+_LETTERED = r"(?:(?P<letter>(?:l\.?\s?o|l|r|d|a|c|p)\s?\.?\s?\*?\s?)|\*)?"
+_NUMBER = re.compile(
+    rf"(?P<word>premier|preliminaire|unique|1\s?er|ler)\b"
+    rf"|{_LETTERED}(?P<digits>\d{{1,5}}(?:\s?-\s?\d{{1,4}})*(?:\.\d{{1,2}}(?!\d))*(?:\s?°)?)(?P<suffix>\s(?:bis"
+    rf"|ter|quater|quinquies|sexies|septies)\b(?:\s[a-z]\b)?|\s[a-h]\b(?=\s(?:bis|ter|du|,)))?"
+)
+_PARAGRAPH = re.compile(rf"\balineas?\s+(?P<numbers>\d+(?:er)?(?:\s*(?:,|et|a)\s*\d+)*)\s+d(?:u|e la)\s+(?={TREATY})")
+# What may stand between two articles of a list without being one of them.
+_BETWEEN = re.compile(
+    r"\s*(?:,|;|:|\bet\b|\bou\b|\bainsi\s+que\b|\bensemble\b|\ba\b(?=\s+(?:l|r|d|a|\d))|\bde\b|\bles?\b"
+    r"|\barticles?\b|\bl'article\b"
+    r"|\bnotamment\b|\bdevenue?s?\b|\banciens?\b|\bnouveaux?\b|\bdes\s+articles\b)\s*"
+)
+_PART = re.compile(
+    r"\s*,?\s*(?:(?:et\s+|a\s+)?(?:alineas\s+\d+(?:er)?(?:\s*(?:,|et|a)\s*\d+(?:er)?(?!\s?-?\d))*|(?:alinea"
+    r"|al\.)\s+\d+(?:er)?)|(?:\d+(?:er|e|eme|nd)|premiers?|deuxieme|second|troisieme|quatrieme"
+    r"|cinquieme|dernier)\s+alineas?|§§\s*\d+(?:\s*(?:,|et|a)\s*\d+(?!\s?-?\d))*|§\s*\d+(?!\d)|paragraphes?\s+\d+"
+    r"|\d+\s?°(?:\s*(?:,|et|a)\s*\d+\s?°)*|\b[ivx]{1,5}\b(?:\s*(?:,|et|a)\s*\b[ivx]{1,5}\b)*"
+    r"|\([a-z\d]{1,3}\)|\b[a-h]\)|et\s+suivants?|in\s+fine|susvisee?s?|precitee?s?|et\s+s\.)"
+)
+_VERSION = re.compile(
+    r"\s*,?\s*(?:ce\s+dernier\s+)?(?:dans|en)\s+(?:sa|leur|ses|leurs|la)\s+(?:version|redaction|versions"
+    r"|redactions)\b[^;:.]{0,40}?(?:"
+    r"(?:issue?s?|resultant|anterieure?s?|applicable|posterieure?s?|alors)[^;]{0,200}?(?:" + ACT.replace("?P<", "?P<v_")
+    + r")|(?:alors\s+)?applicable(?:\s+(?:au litige|en la cause|a la cause|a l'espece))?|en vigueur)"
+)  # fmt: skip
+_VISA = re.compile(r"(?m)^[ \t]*vu\s+(?:les?\s|l'|la\s|ensemble\s)|^[ \t]*et\s+vu\s")
+_VISA_END = re.compile(r":\s|;\s*\n|\n\s*\n|\n\s*\d{1,3}\.\s")
+_ROLES = {"visa": 0, "cited": 1, "version": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Statute:
+    """A text of law that is cited."""
+
+    article: str
+    """As it is written in statutes: L. 2313-4, 700, premier; "" where the whole text is cited."""
+    source: str
+    """code du travail, loi n° 2019-486 du 22 mai 2019, Constitution …"""
+    role: str
+    """visa: the decision is founded on it; cited; version: it only says which wording of another applies."""
+    start: int
+    end: int
+    zone: str
+
+    @property
+    def value(self) -> str:
+        if not self.article:
+            return self.source
+        if self.article.startswith("alinéa"):
+            return f"{self.article} du {self.source}"
+        vowel = self.source[:1].lower() in "aeiou"
+        of = (
+            "de l'"
+            if vowel
+            else "du "
+            if re.match(
+                r"(?i)code|livre|decret|décret|reglement|règlement|traité|préamb|protoc|nouveau|premier", self.source
+            )
+            else "de la "
+        )
+        return f"article {self.article} {of}{self.source}"
+
+
+def statutes(decision: DecisionText) -> list[Statute]:
+    """Every text once, in the order in which they are cited, at its place in a visa where it has one.
+
+    The grounds annexed to the decision count only for what they alone cite.
+    """
+    visas = list(_visas(decision))
+    best: dict[tuple[str, str], Statute] = {}
+    for one in _settled(list(_cited(decision))):
+        role = one.role
+        if role == "cited" and any(start <= one.start < end for start, end in visas):
+            role = "visa"
+        one = replace(one, role=role)
+        known = best.get((one.article, one.source))
+        if known is None or _ROLES[one.role] < _ROLES[known.role]:
+            best[one.article, one.source] = one
+    ranked = sorted(best.values(), key=lambda one: (_ROLES[one.role], one.zone == "annex", one.start))
+    return ranked[:MOST]
+
+
+def _settled(found: list[Statute]) -> Iterator[Statute]:
+    """An article that is cited without its code is of the code that the decision names for it, else for most others."""
+    codes: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in found:
+        if one.source.startswith(("code", "livre", "nouveau code")):
+            codes[one.article][one.source] += 1
+            if one.zone != "head" and _lettered(one.article):
+                codes[one.article[:2]][one.source] += 1
+                codes["."][one.source] += 1
+    for one in found:
+        if one.source:
+            yield one
+        elif likely := codes.get(one.article) or codes.get(one.article[:2]) or codes.get("."):
+            yield replace(one, source=likely.most_common(1)[0][0])
+
+
+def _lettered(article: str) -> bool:
+    """L. 2313-4 and the like, which only a code has; 7.3.4 is of an agreement."""
+    return article[:1].isalpha() and article[1:2] == "."
+
+
+def _visas(decision: DecisionText) -> Iterator[tuple[int, int]]:
+    for match in _VISA.finditer(decision.lined, 0, decision.operative):
+        end = _VISA_END.search(decision.lined, match.end(), min(match.end() + 1_500, decision.operative))
+        if not decision.text[match.start() : match.end()].lstrip()[:1].islower():
+            yield match.start(), end.start() if end else match.end() + 300
+
+
+def _cited(decision: DecisionText) -> Iterator[Statute]:
+    plain = decision.plain
+    used = 0
+    last: dict[str, str] = {}
+    # "L. 3242-1 du même code" is no article of the code civil, though that was named in between.
+    last_lettered: dict[str, str] = {}
+    for match in _ARTICLE.finditer(plain):
+        if match.start() < used:
+            continue
+        zone, begin = decision.zone_at(match.start()), match.end()
+        start = match.start()
+        while True:
+            articles, position = _articles(plain, begin)
+            lettered = bool(articles) and _lettered(articles[0])
+            source, end = _source(decision, position, {**last, **last_lettered} if lettered else last)
+            if not articles or not source:
+                used = max(used, position)
+                break
+            for memory in (last, last_lettered) if lettered else (last,):
+                memory[source.split()[0].lower()] = memory[""] = source
+            used = end
+            for article in articles:
+                yield Statute(article, source, "cited", start, end, zone)
+            follow = _following(plain, end)
+            if follow is None:
+                articles = []
+                break
+            start = begin = follow
+        for article in articles:
+            # Without its code: only what bears a letter can be nothing else.
+            if _lettered(article) and start == match.start():
+                yield Statute(article, "", "cited", start, position, zone)
+    for match in _PARAGRAPH.finditer(plain):
+        treaty = SOURCE.match(plain, match.end())
+        for number in re.findall(r"\d+", match["numbers"]) if treaty else ():
+            span = match.start(), treaty.end() if treaty else match.end()
+            name = named(decision.text, decision.plain, treaty) if treaty else ""
+            yield Statute(f"alinéa {number}", name, "cited", *span, decision.zone_at(match.start()))
+    for match in SOURCE.finditer(plain):
+        if match["number"] or match["day"] or match["eu"]:
+            before = plain[max(0, match.start() - 90) : match.start()]
+            version = re.search(r"(?:redaction|version|issue?s?|anterieure?s?|posterieure?s?)\b[^;]{0,70}$", before)
+            behind = re.search(r"\barticles?\b[^;.]{0,60}$", before)
+            if not behind or version:
+                role = "version" if version else "cited"
+                yield Statute(
+                    "",
+                    named(decision.text, decision.plain, match),
+                    role,
+                    *match.span(),
+                    decision.zone_at(match.start()),
+                )
+
+
+def _articles(plain: str, position: int) -> tuple[list[str], int]:
+    """The articles of a list and where it ends."""
+    found: list[str] = []
+    stop = min(len(plain), position + REACH)
+    letter = ""
+    while position < stop:
+        if found and (part := _PART.match(plain, position, stop)):
+            position = part.end()
+            continue
+        number = _NUMBER.match(plain, position, stop)
+        if number:
+            letter = _letter(number["letter"] or "")
+            found += [_article(number, letter)]
+            position = number.end()
+        elif version := _VERSION.match(plain, position, stop):
+            # "…, dans leur rédaction issue de la loi, R. 1452-6 du même code": the list may go on.
+            follow = _BETWEEN.match(plain, version.end(), stop)
+            if not (follow and _NUMBER.match(plain, follow.end(), stop)):
+                break
+            position = follow.end()
+        elif between := _BETWEEN.match(plain, position, stop):
+            if _LINK.match(plain, position) and SOURCE.match(plain, _LINK.match(plain, position).end()):  # type: ignore[union-attr]
+                break
+            position = between.end()
+        else:
+            break
+    return [one for one in dict.fromkeys(found) if one], position
+
+
+def _following(plain: str, position: int) -> int | None:
+    """Where the list goes on behind a code: "… du code du travail, dans sa rédaction …, et 1103 du code civil"."""
+    version = _VERSION.match(plain, position, position + REACH)
+    position = version.end() if version else position
+    between = re.compile(r"\s*,?\s*(?:\bet\b|\bainsi que\b|\bensemble\b|,|(?<=,))\s*").match(plain, position)
+    if between is None or between.end() == position:
+        return None
+    return between.end() if _NUMBER.match(plain, between.end()) else None
+
+
+def _letter(words: str) -> str:
+    return re.sub(r"[^a-z]", "", words).upper()
+
+
+def _article(number: re.Match[str], letter: str) -> str:
+    if number["word"]:
+        return {"unique": "unique", "preliminaire": "préliminaire"}.get(number["word"], "1er")
+    digits = re.sub(r"\s", "", number["digits"])
+    if digits.endswith("°"):
+        return ""
+    suffix = " ".join((number["suffix"] or "").split())
+    shown = f"{letter}. {digits}" if letter else digits
+    return f"{shown} {suffix}".strip()
+
+
+def _source(decision: DecisionText, position: int, last: Mapping[str, str]) -> tuple[str, int]:
+    """The code or act that the articles before `position` belong to, and its end."""
+    plain = decision.plain
+    for _ in range(4):
+        link = _LINK.match(plain, position)
+        match = SOURCE.match(plain, link.end()) if link else None
+        if match:
+            return named(decision.text, decision.plain, match), match.end()
+        if same := _OF_SAME.match(plain, position):
+            kind = same["same"] or same["before"]
+            return last.get({"decret": "décret", "texte": ""}.get(kind, kind), ""), same.end()
+        version = _VERSION.match(plain, position)
+        part = None if version else _PART.match(plain, position)
+        step = version or part
+        if step is None:
+            break
+        position = step.end()
+        comma = re.compile(r"\s*,\s*").match(plain, position)
+        position = comma.end() if comma and _LINK.match(plain, comma.end()) else position
+    return "", position

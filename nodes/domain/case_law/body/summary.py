@@ -1,0 +1,241 @@
+"""The decisive sentences of a decision in its own words: facts, procedure, question, answer, scope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nodes.domain.case_law.body.orders import Order, Solution
+from nodes.domain.case_law.ruling_text import HEAD, DecisionText, Zone
+from nodes.domain.text.sentences import Sentence, sentences
+
+PARTS = ("facts", "procedure", "question", "answer", "scope")
+"""Of every summary, in this order."""
+LONGEST = 900
+"""Characters of one quote; what is longer is cut where a clause ends."""
+SHORTEST = 30
+BARE = 90
+"""A sentence of so few characters ("Le moyen n'est pas fondé.") concludes without saying why."""
+MOST = {"facts": 3, "procedure": 3, "question": 2, "answer": 4, "scope": 3}
+"""Sentences of each part."""
+
+_PROCEEDS = re.compile(
+    r"\b(?:saisi\w*|assigne\w*|requete|interjete\w*|appel|demande\w*\s.{0,60}(?:tribunal|conseil|juge|annulation"
+    r"|condamn\w+)|pourvoi"
+    r"|par (?:acte|jugement|arret|ordonnance|declaration)|a (?:deboute|condamne|rejete|annule|transmis)"
+    r"|conteste\w*|recours)\b"
+)
+_COMPLAINS = re.compile(r"\b(?:fait|font|faite?s?)\s+grief\b|\breproche(?:nt)?\b|\bil est fait grief\b")
+_CLAIMS = re.compile(
+    r"\b(?:demandent? (?:a la cour|au tribunal|de\b|l'annulation|d'annuler)|sollicit\w+|conclu\w+ a|soutien\w+"
+    r"|fait valoir|font valoir|moyens? (?:tire|de))\b"
+)
+_ALTERS = re.compile(r",?\s*\balors\b\s*(?:,\s*selon\s+le\s+(?:premier\s+|second\s+)?moyen\s*,?)?\s*:?\s*")
+_BRANCH = re.compile(r"[«\"]?\s*(?:1\s?°\s?/?\s*(?:alors\s+)?)?(?=qu)")
+_PRINCIPLE = re.compile(
+    r"\b(?:il (?:en )?resulte|il s'ensuit|il s'en deduit|s'entend|au sens d|doi(?:t|vent)(?: etre)?|il appartient"
+    r"|ne (?:peut|peuvent|saurait)"
+    r"|a pour (?:objet|effet)|constitue|n'est pas (?:subordonne|tenu)|seule?s?|incombe)\b"
+)
+_CONCLUDES = re.compile(
+    r"\ben statuant ainsi\b|\ba (?:exactement|legalement|pu|correctement)\b|\ba bon droit\b|n'est (?:donc "
+    r"|des lors )?pas fondee?\b|\best fondee?\b"
+    r"|\bviole\b|\bd'ou il suit\b|\bprive .{0,20}de base legale\b|\bdes lors\b|\bil convient\b|\bil y a lieu\b"
+    r"|\bsera (?:confirme|infirme|deboute|rejete|condamne)"
+    r"|\bcaractere (?:serieux|nouveau)|n'est pas nouvelle|\bserieuse?\b|\bpar suite\b|\best fonde a\b"
+)
+_RECITES = re.compile(
+    r"^\W*(?:\d{1,3}\.\s*)?(?:pour |l'arret |le jugement |selon l|aux termes d|attendu que pour|vu "
+    r"|la cour .{0,30}retient"
+    r"|(?:il|elle)s? (?:en )?(?:retient|releve|ajoute|enonce|constate|precise|deduit|conclut)\b)"
+)
+_REACHES = re.compile(
+    r"\b(?:portee|consequences?|entraine|la cassation (?:prononcee|n'entraine|du chef)|renvoi|sans renvoi"
+    r"|fin au litige)\b"
+)
+_LODGED = re.compile(
+    r"\b(?:a|ont) (?:chacune? )?forme (?:le|les|un) pourvois?(?:[^,;]|, (?=[a-z] \d\d-)){0,160}"
+    r"|\bcontre (?:l'arret|le jugement|l'ordonnance|la decision)[^,;(]{0,20} rendue? [^,;(]{10,160}"
+    r"|\b(?:jugement|arret|ordonnance) rendue? le [^;(]{10,160} transmettant\b[^;]{0,120}"
+)
+_JOINS = re.compile(
+    r"\ben raison de leur connexite\b|\b(?:pourvois|affaires|instances|requetes)\b[^.;]{0,120}\bsont jointe?s\b"
+)
+"""That cases are decided together is no fact of them."""
+_READ = re.compile(
+    r"(?m)^[ \t]*(?:vu\s*(?::|les\s+autres\s+pieces\b|la\s+constitution\b"
+    r"|l[ea]s?\s+(?:codes?|lois?|decrets?|ordonnances?|conventions?|traites?|directives?|reglements?|arretes?)\b"
+    r"|l'(?:ordonnance|arrete)\b)|apres\s+avoir\s+entendu\b)"
+)
+"""Texts and speeches that an administrative court lists behind the story."""
+_NUMBER = re.compile(r"\s*\d{1,3}\s?\.\s+")
+_PARTED = re.compile(r"\b(?:[lrdac]|art|al|bull|n|no|p|pp|obs|req|cons|ass|plen|soc|civ|comm?|crim|chron|spec)\.\s*\Z")
+_NO_REASONS = re.compile(r"pas lieu de statuer par une decision specialement motivee|manifestement pas de nature")
+_CUTS = ("; ", " ; ", ". ", ", ")
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A sentence of the summary: the document's own words, `text[start:end]`."""
+
+    part: str
+    """facts, procedure, question, answer or scope."""
+    start: int
+    end: int
+
+
+def summary(decision: DecisionText, solution: Solution | None, ordered: Sequence[Order]) -> list[Cited]:
+    """At most a dozen sentences, in the order of the parts; a part of which nothing was seen is not there."""
+    split = [one for one in _whole(decision) if one.end - one.start >= SHORTEST]
+    found = [
+        *_story(decision, split),
+        *_question(decision, split, solution),
+        *_answer(decision, split, solution),
+        *_scope(decision, split, solution, ordered),
+    ]
+    kept: list[Cited] = []
+    for part in PARTS:
+        seen = {(one.start, one.end): one for one in found if one.part == part}
+        kept += sorted(list(seen.values())[: MOST[part]], key=lambda one: one.start)
+    return kept
+
+
+def _whole(decision: DecisionText) -> list[Sentence]:
+    """Sentences, those that were parted behind an abbreviation or a line that passed for a heading joined again."""
+    found: list[Sentence] = []
+    for one in sentences(decision.document):
+        last = found[-1].end if found else 0
+        before = decision.text[last : one.start]
+        parted = _PARTED.search(decision.plain, max(last - 8, 0), one.start) is not None
+        if before.strip() and (parted or decision.text[one.start].islower()):
+            # "2. Selon l'arrêt attaqué (Paris, 4 juillet 2023), les" or "6. Aux termes de l'article L.": no heading.
+            line = before.rstrip().rfind("\n") + 1
+            one = replace(one, start=one.start - len(before) + line)
+        elif parted and found:
+            one = replace(found.pop(), end=one.end)
+        found.append(one)
+    return found
+
+
+def _within(split: Sequence[Sentence], zone: Zone) -> list[Sentence]:
+    return [one for one in split if zone.start <= one.start < zone.end]
+
+
+def _cited(decision: DecisionText, part: str, start: int, end: int) -> Cited:
+    """The range without its paragraph number, cut where it is too long."""
+    number = _NUMBER.match(decision.plain, start, end)
+    start = number.end() if number else start
+    if end - start > LONGEST:
+        cuts = [decision.plain.rfind(mark, start + LONGEST // 3, start + LONGEST) for mark in _CUTS]
+        cut = next((one for one in cuts[:3] if one > 0), cuts[3])
+        end = cut if cut > 0 else start + LONGEST
+    start, words = decision.slice(start, end)
+    return Cited(part, start, start + len(words))
+
+
+def _story(decision: DecisionText, split: Sequence[Sentence]) -> Iterator[Cited]:
+    told = [sentence for zone in decision.named("story") for sentence in _within(split, _told(decision, zone))]
+    own = [one for one in told if not _JOINS.search(decision.plain, one.start, one.end)]
+    proceeds = False
+    for sentence in own:
+        words = decision.plain[sentence.start : sentence.end]
+        # The first one tells what it is about, also where it names the decision that is attacked.
+        part = "procedure" if sentence is not own[0] and _PROCEEDS.search(words) else "facts"
+        proceeds = proceeds or part == "procedure"
+        yield _cited(decision, part, sentence.start, sentence.end)
+    lodged = _LODGED.search(decision.plain, 0, decision.operative)
+    if lodged and not proceeds:
+        yield _cited(decision, "procedure", *lodged.span())
+
+
+def _told(decision: DecisionText, zone: Zone) -> Zone:
+    read = _READ.search(decision.lined, decision.lined.find("\n", zone.start) + 1, zone.end)
+    return replace(zone, end=read.start()) if read else zone
+
+
+def decisive(decision: DecisionText, category: str) -> list[Zone]:
+    """The parts of the reasons that carry the solution: those with a visa where the court quashes, else the longest."""
+    told = next((zone.start for zone in decision.named("story")), min(HEAD // 2, decision.operative))
+    reasons = [
+        zone
+        for zone in list(decision.named("reasons")) or [Zone("reasons", told, decision.operative)]
+        if not _NO_REASONS.search(decision.plain, zone.start, zone.end) or zone.end - zone.start > 1_200
+    ]
+    quashing = [zone for zone in reasons if re.match(r"\s*vu\s", decision.lined[zone.start : zone.start + 30])]
+    if category in ("Cassation", "Annulation") and quashing:
+        return quashing
+    longest = max((zone.end - zone.start for zone in reasons), default=0)
+    return [zone for zone in reasons if zone.end - zone.start >= longest // 2]
+
+
+def _question(decision: DecisionText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[Cited]:
+    category = solution.category if solution else ""
+    asked = re.search(r"[«\"“][^«»\"“”?]{20,1500}\?\s*[»\"”]", decision.text[: decision.operative])
+    if asked and "QPC" in category:
+        yield _cited(decision, "question", *asked.span())
+        return
+    carrying = decisive(decision, category)
+    before = carrying[0].start if carrying else decision.operative
+    grounds = [zone for zone in decision.named("grounds") if zone.start < before] or list(decision.named("grounds"))
+    for zone in reversed(grounds):
+        for sentence in _within(split, zone):
+            words = decision.plain[sentence.start : sentence.end]
+            if _COMPLAINS.search(words):
+                yield from _complaint(decision, sentence, zone)
+                return
+    for sentence in split:
+        if sentence.end <= decision.operative and _COMPLAINS.search(decision.plain, sentence.start, sentence.end):
+            yield from _complaint(decision, sentence, Zone("grounds", sentence.start, decision.operative))
+            return
+    for sentence in split:
+        if sentence.start < before and _CLAIMS.search(decision.plain, sentence.start, sentence.end):
+            yield _cited(decision, "question", sentence.start, sentence.end)
+
+
+def _complaint(decision: DecisionText, sentence: Sentence, zone: Zone) -> Iterator[Cited]:
+    """What the ground reproaches, up to "alors", and its first branch."""
+    plain = decision.plain
+    alters = _ALTERS.search(plain, sentence.start, min(zone.end, sentence.end + 40))
+    yield _cited(decision, "question", sentence.start, alters.start() if alters else sentence.end)
+    if alters:
+        branch = _BRANCH.match(plain, alters.end())
+        begin = branch.end() if branch else alters.end()
+        ends = [at for mark in (" ; ", "; ", " »", '" ;') if (at := plain.find(mark, begin, zone.end)) > 0]
+        if ends and min(ends) - begin > SHORTEST:
+            yield _cited(decision, "question", begin, min(ends))
+
+
+def _answer(decision: DecisionText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[Cited]:
+    rated: list[tuple[float, Sentence]] = []
+    for zone in decisive(decision, solution.category if solution else ""):
+        for sentence in _within(split, zone):
+            words = decision.plain[sentence.start : sentence.end]
+            worth = 2.0 * bool(_PRINCIPLE.search(words)) + 3.0 * bool(_CONCLUDES.search(words))
+            worth -= 2.5 * bool(_RECITES.search(words)) + (len(words) > LONGEST)
+            worth -= 1.5 * (len(words) < BARE)
+            # What stands last concludes.
+            rated.append((worth + (sentence.start - zone.start) / max(zone.end - zone.start, 1), sentence))
+    best = sorted((one for one in rated if one[0] > 1.5), key=lambda one: -one[0])[: MOST["answer"]]
+    for _, sentence in sorted(best or rated[-1:], key=lambda one: one[1].start):
+        yield _cited(decision, "answer", sentence.start, sentence.end)
+
+
+def _scope(
+    decision: DecisionText, split: Sequence[Sentence], solution: Solution | None, ordered: Sequence[Order]
+) -> Iterator[Cited]:
+    if solution is not None and solution.end - solution.start > SHORTEST:
+        yield _cited(decision, "scope", solution.start, solution.end)
+    elif ordered:
+        yield _cited(decision, "scope", ordered[0].start, ordered[0].end)
+    for order in ordered:
+        if re.search(r"n'y avoir lieu a renvoi\b|^renvoie|et les renvoie|^remet", order.words):
+            yield _cited(decision, "scope", order.start, order.end)
+    heading = re.search(r"(?m)^[ \t]*portee et consequences de la cassation", decision.lined)
+    for sentence in split:
+        if (
+            heading
+            and heading.end() <= sentence.start < decision.operative
+            and _REACHES.search(decision.plain, sentence.start, sentence.end)
+        ):
+            yield _cited(decision, "scope", sentence.start, sentence.end)

@@ -1,0 +1,217 @@
+"""Number and date of a decision, read where it states them: head, formula, closing; they must agree."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nodes.domain.case_law.head.court import CASSATION, STATE_COUNCIL
+from nodes.domain.case_law.head.dates import FIGURES, NUMBER_WORD, WEEKDAY, date_after, date_at
+from nodes.domain.case_law.ruling_text import HEAD, TAIL, DecisionText, line_around
+
+ADMINISTRATIVE = (STATE_COUNCIL, "Cour administrative d'appel", "Tribunal administratif")
+TOP = 2_500
+"""The number of a decision that is no cassation stands in so many first characters."""
+AGREED, ALONE, UNLABELLED, CONTRADICTED = 0.98, 0.85, 0.6, 0.3
+"""How sure a value is that two places state, one place, one without a label, and two places differently."""
+
+_N = r"n\s?[°o0*'\"”]?s?\.?"
+_APPEAL = (
+    r"(?:(?<![a-z])(?P<letter>[a-z])\s*)?(?<![\d/-])(?P<year>\d{2})\s?[-.~]\s?"
+    r"(?P<mid>\d{2})\s?[.,:]?\s?(?P<last>\d{3})(?![\d/])"
+)
+_APPEAL_NUMBER = re.compile(_APPEAL)
+_APPEAL_LABEL = re.compile(
+    rf"(?:\b(?:pourvois?|affaires?|demandes?|requetes?|dossiers?)\s*{_N}\s*:?|\b{_N}\s*de\s*pourvois?\s*:?"
+    rf"|(?<![a-z]){_N})\s*(?={_APPEAL})"
+)
+_LODGED = re.compile(rf"\b(?:forme|formee?s?|sur)\s+(?:le|les|un|des)?\s*pourvois?\s*{_N}\s*")
+_NEXT = re.compile(r"(?:\s|,|;|et|a|jonction|-(?=\s))*")
+_GENERAL = re.compile(
+    rf"\b(?:r\s?\.?\s?g\s?\.?|repertoire\s+general|role\s+general"
+    rf"|role)(?![a-z])\s*(?:{_N}|numero)?\s*[:.]?\s*(?:{_N}\s*)?(?:rg\s*)?:?\s*"
+    r"(?:[a-z]\s?)?(?P<number>\d{2}\s?/\s?\d{3,6}|\d{4}[a-z]\d{4,6}|\d{4}\s?/\s?\d{4,6}|\d{8,12})(?!\d)"
+)
+_PORTALIS = re.compile(r"portalis\s*:?\s*(?P<number>[a-z0-9]{4}-[a-z]-[a-z0-9]{3}-[a-z0-9]{3,6})")
+_STATE = re.compile(rf"(?m)^[ \t]*(?:{_N}|requete\s+{_N})\s*(?P<number>\d{{5,7}}|\d{{2}}[a-z]{{2}}\d{{4,5}})(?!\d)")
+_STATE_NEXT = re.compile(
+    rf"(?:[ \t]*(?:,|;|et\b)\s*|\s*\n[ \t]*(?={_N}))(?:{_N}\s*)?(?P<number>\d{{5,7}}|\d{{2}}[a-z]{{2}}\d{{4,5}})(?!\d)"
+)
+_COUNCIL = re.compile(rf"decision\s+{_N}\s*(?P<number>\d{{4}}-\d{{1,4}}(?:\s?/\s?\d{{1,4}})*(?:\s(?:qpc|dc|l|an))?)\b")
+_ORDER = re.compile(
+    rf"\b(?:arret|decision|jugement|ordonnance|minute)\s*{_N}\s*:?\s*(?P<number>\d{{1,6}}(?:/\d{{1,6}})?)\b"
+)
+_ECLI = re.compile(r"ecli\s*:\s*[a-z]{2}\s*:\s*[a-z0-9]{2,7}\s*:\s*\d{4}\s*:\s*[a-z0-9.]{1,25}[a-z0-9]")
+_BELOW = re.compile(r"\b(?:attaquee?|deferee?|entreprise?|origine|jugement|ordonnance|dont appel|saisine)\b")
+
+_HEARD = re.compile(r"(?m)^[ \t]*audience\s*publique\s*(?:et\s+solennelle\s*)?(?:du|le)\s*")
+_TITLED = re.compile(r"(?m)^[ \t]*(?:arret|decision|ordonnance)\s*du\s*")
+_STYLED = re.compile(r"\bcour\s*de\s*cassation\s*,[^.;]{3,90}?,?\s*du\s*(?=\d|l\s?er)")
+_READ_OUT = re.compile(r"\blecture\s+du\s+")
+_LINE_DATE = re.compile(rf"(?m)^[ \t]*(?:(?:en date\s+)?du\s*:?\s*|le\s+)?{FIGURES}[ \t]*$")
+_CLOSING = re.compile(
+    # "l'arrêt rendu le …" is another decision, which this one rectifies or quashes.
+    r"\b(?:prononcee?s?|(?<!l'arret )(?<!le jugement )(?<!du jugement )(?<!l'ordonnance )(?<!la decision )rendue?s?"
+    r"|juges?|ainsi fait|mise? a (?:la )?disposition|audience\s*publique)\b"
+    r"(?:(?!\bprononce|\baudience\s*publique)[^;]){0,220}?\b(?:du|le|ce)\s+"
+    rf"(?={WEEKDAY}(?:\d|l\s?er\b|{NUMBER_WORD}\b))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A value at a place."""
+
+    value: str
+    start: int
+    end: int
+    kind: str
+    """pourvoi, rg, ecli …; of a date, where it stands: heard, styled, closing …"""
+    confidence: float = ALONE
+
+
+def numbers(decision: DecisionText, jurisdiction: str) -> list[Stated]:
+    """All numbers of the decision, its own case number first."""
+    head = decision.plain[:TOP]
+    found = _appeals(decision) if jurisdiction in (CASSATION, "") else []
+    if not found and jurisdiction != CASSATION:
+        found = list(_others(decision, jurisdiction))
+    ecli = _ECLI.search(decision.plain)
+    if ecli:
+        found.append(Stated(re.sub(r"\s", "", ecli.group()).upper(), ecli.start(), ecli.end(), "ecli"))
+    order = _ORDER.search(head)
+    below = order and re.search(r"\b(?:contre|par)\b", head[max(0, order.start() - 12) : order.start()])
+    if order and not below and not head.startswith("-", order.end()):
+        found.append(Stated(order["number"], order.start(), order.end(), "order"))
+    return found
+
+
+def _appeals(decision: DecisionText) -> list[Stated]:
+    """Numbers of the pourvois of the head; the first is the decision's own."""
+    plain = decision.plain
+    label = _APPEAL_LABEL.search(plain, 0, HEAD)
+    listed = list(_listed(plain, label.end(), label.start())) if label else []
+    if not listed:
+        bare = _APPEAL_NUMBER.search(plain, 0, HEAD)
+        return [Stated(_dotted(bare), bare.start(), bare.end(), "pourvoi", UNLABELLED)] if bare else []
+    # What the parties lodged is named once more below the head.
+    story = next((zone.start for zone in decision.named("story")), 0)
+    lodged = {
+        _dotted(match)
+        for lead in _LODGED.finditer(plain, listed[-1].end, max(story, HEAD))
+        if (match := _APPEAL_NUMBER.match(plain, lead.end()))
+    }
+    known = {one.value for one in listed}
+    sure = ALONE if not lodged else AGREED if known & lodged else CONTRADICTED
+    return [Stated(one.value, one.start, one.end, one.kind, sure) for one in listed]
+
+
+def _listed(plain: str, position: int, start: int) -> Iterator[Stated]:
+    seen: set[str] = set()
+    while match := _APPEAL_NUMBER.match(plain, position):
+        value = _dotted(match)
+        if value not in seen:
+            yield Stated(value, start, match.end(), "pourvoi")
+        seen.add(value)
+        gap = _NEXT.match(plain, match.end())
+        position = start = gap.end() if gap else match.end()
+
+
+def _dotted(match: re.Match[str]) -> str:
+    return f"{match['year']}-{match['mid']}.{match['last']}"
+
+
+def _others(decision: DecisionText, jurisdiction: str) -> Iterator[Stated]:
+    lined = decision.lined[:TOP]
+    if jurisdiction in ADMINISTRATIVE:
+        own = _STATE.search(lined)
+        while own:
+            yield Stated(own["number"].upper(), own.start("number"), own.end(), "requete")
+            own = _STATE_NEXT.match(lined, own.end())
+        return
+    if jurisdiction == "Conseil constitutionnel":
+        if named := _COUNCIL.search(lined):
+            yield Stated(named["number"].upper(), named.start(), named.end(), "decision")
+        return
+    for match in _GENERAL.finditer(lined.replace("\n", " ")):
+        before = lined[max(0, line_around(lined, match.start(), match.end())[0], match.start() - 120) : match.start()]
+        if not _BELOW.search(before):
+            yield Stated(re.sub(r"\s", "", match["number"]).upper(), match.start(), match.end(), "rg")
+            break
+    if listed := _PORTALIS.search(lined):
+        yield Stated(listed["number"].upper(), listed.start(), listed.end(), "portalis")
+
+
+def decided_on(decision: DecisionText, jurisdiction: str) -> Stated | None:
+    """The date of the decision, ISO: the one that most of its places state, the first of them if they differ."""
+    places = [one for one in _dates(decision, jurisdiction) if one is not None]
+    if not places:
+        return None
+    votes = Counter(one.value for one in places)
+    most = max(votes.values())
+    chosen = next(one for one in places if votes[one.value] == most)
+    sure = CONTRADICTED if len(votes) > 1 else AGREED if most > 1 else chosen.confidence
+    return Stated(chosen.value, chosen.start, chosen.end, chosen.kind, sure)
+
+
+def _dates(decision: DecisionText, jurisdiction: str) -> Iterator[Stated | None]:
+    """Where a decision may state its date, at most one a place."""
+    plain, lined = decision.plain, decision.lined
+    if jurisdiction in (CASSATION, ""):
+        # A line that a sentence about the hearing goes on with begins with a small letter.
+        heads = [*_HEARD.finditer(lined, 0, HEAD), *_TITLED.finditer(lined, 0, TOP)]
+        own = [match for match in heads if not decision.text[match.start() : match.end()].lstrip()[:1].islower()]
+        yield _after(lined, own, "heard", near=10)
+        yield _after(plain, _STYLED.finditer(plain, 0, HEAD), "styled", near=10)
+    else:
+        yield _after(plain, _READ_OUT.finditer(plain), "read", near=20)
+        # An administrative court tells early, and in one line, of the judgement that it is asked to review.
+        told = next((zone.start for zone in decision.named("story")), HEAD) if jurisdiction in ADMINISTRATIVE else HEAD
+        yield _headed(lined, jurisdiction, min(told, HEAD))
+    if jurisdiction != STATE_COUNCIL:
+        yield _closed(decision)
+    line = next(iter(_LINE_DATE.finditer(lined, 0, TOP)), None)
+    if line and jurisdiction != STATE_COUNCIL:
+        read = date_at(lined, line.start(), line.end())
+        yield Stated(read[0].isoformat(), read[1], read[2], "line") if read else None
+
+
+def _headed(lined: str, jurisdiction: str, stop: int) -> Stated | None:
+    """ "Arrêt du 15 février 2022": the court's own word, not on a line about the decision below."""
+    own = "arret|ordonnance|decision" if "our " in jurisdiction else "jugement|ordonnance|decision"
+    lead = re.compile(rf"\b(?:{own})\b[^\n]{{0,40}}?\b(?:du|le)\b\s*:?\s*")
+    for match in lead.finditer(lined, 0, stop):
+        begin, _ = line_around(lined, match.start(), match.end())
+        below = r"\b(?:attaquee?|deferee?|entreprise?|dont appel|origine|contre)\b"
+        if re.search(below, lined[begin : match.start()]) or re.search(r"\bde cassation|d'instance", match.group()):
+            continue
+        if stated := _stated(lined, match, "headed", near=15):
+            return stated
+    return None
+
+
+def _closed(decision: DecisionText) -> Stated | None:
+    """The date of the closing formula; the last one, since reasons may tell of other decisions."""
+    start = max(decision.operative, decision.end - TAIL) if decision.operative < decision.end else decision.end - TAIL
+    start = max(start, 0)
+    found = [
+        _stated(decision.plain, match, "closing", near=3)
+        for match in _CLOSING.finditer(decision.plain, start, decision.end)
+    ]
+    return next((one for one in reversed(found) if one), None)
+
+
+def _after(plain: str, leads: Iterable[re.Match[str]], kind: str, near: int) -> Stated | None:
+    return next((one for lead in leads if (one := _stated(plain, lead, kind, near))), None)
+
+
+def _stated(plain: str, lead: re.Match[str], kind: str, near: int) -> Stated | None:
+    read = date_after(plain, lead.end(), near)
+    return Stated(read[0].isoformat(), lead.start(), read[2], kind) if read else None
+
+
+def first(stated: Sequence[Stated], kinds: Sequence[str]) -> Stated | None:
+    """The first of one of these kinds."""
+    return next((one for one in stated if one.kind in kinds), None)

@@ -1,0 +1,180 @@
+"""The parties of a decision as it writes them, and the decision that is attacked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nodes.domain.case_law.head.court import CASSATION
+from nodes.domain.case_law.head.dates import date_at
+from nodes.domain.case_law.ruling_text import HEAD, DecisionText
+
+MOST = 120
+LONGEST = 240
+REACH = 60_000
+"""Some decisions list hundreds of parties before they say anything else."""
+
+_BEGIN = re.compile(
+    r"\ba\s+rendu\s+(?:l[ae]s?\s+|l')?(?:arret|decision|ordonnance)s?\s+suivante?s?\s*:?"
+    r"|\bcour\s*de\s*cassation\s*,[^.;]{3,90}?,?\s*du\s+\d{1,2}\s?(?:er)?\s+[a-z]+\s+\d{4}"
+)
+_END = re.compile(
+    r"\b(?:le dossier a ete|vu la communication|sur le rapport|les? demande(?:urs?|resses?) .{0,80}invoque"
+    r"|la cour,? en l'audience"
+    r"|faits et procedure|apres debats)"
+)
+_LODGED = re.compile(r"\b(?:a|ont)\s+(?:chacune?\s+)?forme\s+(?:le|les|un|des)\s+pourvois?\b")
+_BY = re.compile(r"\bpourvois?\s*(?:n\s?[°o][^,;]{0,40})?\s*formee?s?\s+par\s*:?\s*")
+_SEVERAL = r"(?:deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|plusieurs|\d{1,3})"
+_AGAINST = re.compile(rf"\bcontre\s+(?:l[ae]s?\s|l'|un|une|du|le meme|{_SEVERAL}\s|chacune?\s)")
+_OPPOSING = re.compile(
+    r"\b(?:litige|instance|l[ae])s?\s*,?\s*(?:l[ae]s?\s*|l')opposant\s*(?:,\s*)?(?:respectivement\b\s*)?:?\s*"
+    r"|\bopposant\s*(?:respectivement\b\s*)?:?\s*(?=a |au |aux |1)"
+)
+_DEFENDING = re.compile(
+    r"\b(?:defende(?:urs?|resses?)|defendeurs?\s+et\s+defenderesses?)\s+a\s+la\s+cassation\b|\ben presence\b"
+)
+_ONE_SIDE = re.compile(r"\bd'une\s+part\s*,?\s*:?")
+_OTHER_SIDE = re.compile(r"\bd'autre\s+part\s*,?\s*:?")
+_AFTER_SIDES = re.compile(r"\ble dossier|\bvu l|\bsur le rapport|\bles parties|\btel est")
+_ITEM = re.compile(r"(?:^|(?<=[\s,;:.]))(?:[ivx]{1,4}\s*[-.]\s*)?\d{1,3}\s?°\s?/\s*")
+_LEAD = re.compile(r"(?:[\s,;:.-]|\b(?:a|au|aux|de|des|du|et|i{1,3}|iv|v)\b(?=[\s.-]))*")
+_HEADINGS = re.compile(
+    r"(?m)^[ \t]*(?:[-*]\s*)?(?P<role>appelante?s?(?:\s+(?:principale?s?|incidente?s?))?|intimee?s?|demande(?:urs?"
+    r"|resses?)|defende(?:urs?|resses?)"
+    r"|parties?\s+intervenantes?|intervenante?s?(?:\s+(?:volontaires?|forcee?s?))?"
+    r"|requerante?s?)(?:\s*\(?e?\)?s?)?(?:\s+a\s+(?:l'instance|l'appel|la cause))?[ \t]*:?[ \t]*(?=\n)"
+)
+_NAME_END = re.compile(
+    r"\s*(?:,|;|\n|\(\s*(?:dossier|bordereau)|\b(?:dont|ayant|demeurant|nee?\s+le|domiciliee?|representee?"
+    r"|prise?\s+en|immatriculee?|de nationalite|es qualites|assistee?|comparant|non comparant)\b|\[adresse|n\s?°)"
+)
+_NO_NAME = re.compile(r"(?:tous|toutes|chacun|dont|domicili|eux|elles?|lui|celui|celle|ce dernier)\b")
+_ROLES = {
+    "appelant": "appelant",
+    "intime": "intimé",
+    "demande": "demandeur",
+    "defende": "défendeur",
+    "partie": "intervenant",
+    "interve": "intervenant",
+    "requera": "requérant",
+}
+_ATTACKED = re.compile(
+    r"\bcontre\s+(?P<words>(?:l'\s?(?:arret|ordonnance)|le\s+jugement|une?\s+(?:arret|jugement|ordonnance)"
+    rf"|la\s+(?:decision|sentence)|(?:les|{_SEVERAL})\s+(?:arrets|jugements))"
+    r"(?:\s*\(?n\s?[°o][^)]{0,40}\)?)?\s*(?:de\s+la\s+(?P<before>[^,;]{5,90}),[^;]{0,60}?en\s+date\s+du"
+    r"|rendue?s?\s*,?(?:\s*en\s+(?:dernier|premier)\s+ressort\s*,?)?\s*(?:les?|du)?)\s*"
+    r".{6,30}?\d{4})(?:\s*,?[^,;]{0,80}?\bpar\s+(?P<court>[^(,;:]{5,120}))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A party, or the decision that is attacked."""
+
+    value: str
+    role: str
+    start: int
+    end: int
+
+
+def parties(decision: DecisionText, jurisdiction: str) -> list[Named]:
+    """Parties in the order of the decision, each name once a role."""
+    found = _of_cassation(decision) if jurisdiction == CASSATION else _headed(decision)
+    seen: dict[tuple[str, str], Named] = {}
+    for one in found:
+        seen.setdefault((one.value.casefold(), one.role), one)
+    return list(seen.values())[:MOST]
+
+
+def attacked(decision: DecisionText) -> Named | None:
+    """The decision against which the pourvoi or the appeal is directed, in the words of the text."""
+    match = _ATTACKED.search(decision.plain, 0, min(decision.operative, REACH))
+    if match is None or date_at(decision.plain, *match.span("words")) is None:
+        return None
+    end = match.end("court") if match["court"] else match.end("words")
+    start, words = decision.slice(match.start("words"), end)
+    return Named(" ".join(words.split()), "attacked", start, start + len(words))
+
+
+def _of_cassation(decision: DecisionText) -> Iterator[Named]:
+    plain = decision.plain
+    begin = _BEGIN.search(plain, 0, HEAD)
+    start = begin.end() if begin else 0
+    # The formula stands in the head twice where a line styles the decision before it.
+    again = _BEGIN.search(plain, start, start + 400)
+    start = again.end() if again else start
+    close = _END.search(plain, start, REACH)
+    stop = close.start() if close else min(decision.operative, start + HEAD)
+    one = _ONE_SIDE.search(plain, start, stop)
+    other = _OTHER_SIDE.search(plain, one.end(), stop) if one else None
+    if one and other:
+        after = _AFTER_SIDES.search(plain, other.end(), min(len(plain), stop + 400))
+        yield from _items(decision, one.end(), other.start(), "partie")
+        yield from _items(decision, other.end(), after.start() if after else stop, "partie")
+        return
+    position = start
+    for lodged in sorted(
+        [*_LODGED.finditer(plain, start, stop), *_BY.finditer(plain, start, stop)], key=lambda one: one.start()
+    ):
+        if lodged.start() < position:
+            continue
+        against = _AGAINST.search(plain, lodged.end(), stop)
+        below = against.start() if against else stop
+        span = (position, lodged.start()) if lodged.re is _LODGED else (lodged.end(), below)
+        yield from _items(decision, *span, "demandeur")
+        opposing = _OPPOSING.search(plain, below, stop)
+        if opposing is None:
+            position = below
+            continue
+        ended = _DEFENDING.search(plain, opposing.end(), stop)
+        position = ended.end() if ended else stop
+        yield from _items(decision, opposing.end(), ended.start() if ended else stop, "défendeur")
+
+
+def _items(decision: DecisionText, start: int, end: int, role: str) -> Iterator[Named]:
+    cuts = [match for match in _ITEM.finditer(decision.plain, start, end)]
+    begins = [match.end() for match in cuts] or [start]
+    ends = [match.start() for match in cuts[1:]] + [end]
+    for begin, stop in zip(begins, ends, strict=True):
+        if named := _name(decision, begin, stop, role):
+            yield named
+
+
+def _name(decision: DecisionText, begin: int, stop: int, role: str) -> Named | None:
+    lead = _LEAD.match(decision.plain, begin, stop)
+    start = lead.end() if lead else begin
+    comma = _comma(decision.plain, start, min(stop, start + LONGEST))
+    start, words = decision.slice(start, comma)
+    value = " ".join(words.split())
+    # "M. David Z...": an initial stands for a name that was taken out.
+    value = value if value.endswith("...") else value.rstrip(" .;:")
+    fine = len(value) > 2 and any(char.isalpha() for char in value) and not _NO_NAME.match(value)
+    return Named(value, role, start, start + len(words)) if fine else None
+
+
+def _comma(plain: str, start: int, end: int) -> int:
+    """Where a name ends: at the first comma that stands in no bracket."""
+    depth = 0
+    for offset in range(start, end):
+        char = plain[offset]
+        depth += (char in "([") - (char in ")]")
+        if depth <= 0 and char in ",;":
+            return offset
+    return end
+
+
+def _headed(decision: DecisionText) -> Iterator[Named]:
+    lined = decision.lined
+    headings = list(_HEADINGS.finditer(lined, 0, min(HEAD * 2, decision.operative)))
+    for place, heading in enumerate(headings):
+        stop = headings[place + 1].start() if place + 1 < len(headings) else heading.end() + 400
+        role = next(name for mark, name in _ROLES.items() if heading["role"].startswith(mark))
+        text = re.compile(r"\s*").match(lined, heading.end())
+        begin = text.end() if text else heading.end()
+        end = _NAME_END.search(lined, begin, min(stop, begin + LONGEST))
+        start, words = decision.slice(begin, end.start() if end else min(stop, begin + LONGEST))
+        value = " ".join(words.split())
+        if len(value) > 2:
+            yield Named(value, role, start, start + len(words))

@@ -1,0 +1,180 @@
+"""How sure the trained model is of each sentence, for each clause type; its file is read as plain arrays, never run."""
+
+from __future__ import annotations
+
+import io
+import re
+import tomllib
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from nodes.domain.clauses.context_features import FACTS, bearings, worth_a_look
+from nodes.domain.clauses.engine_files import MODEL, NOTIONS, model_bytes
+from nodes.domain.clauses.rules import Rule, load_rules, signs
+from nodes.domain.clauses.sentence_vectors import Features, features, width
+from nodes.domain.clauses.trees import Trees, chances
+from nodes.domain.shared.errors import MissingPart
+
+FORMAT = 2
+LANGUAGE = "en"
+"""Of the contracts that it was trained on."""
+AT_ONCE = 4_000
+"""Sentences weighed at a time, so that the largest document fits into memory."""
+FAINT = 1e-3
+"""Chance of a sentence that was not worth a closer look, times what its words alone would give it."""
+
+Array = npt.NDArray[np.float32]
+_STEPS = np.arange(-127, 128, dtype=np.float32) / 127
+_VALUES = np.concatenate([[0.0], np.sign(_STEPS) * _STEPS**2]).astype(np.float32)
+"""Value of each stored step, as a share of the largest; steps are finer near zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Two stages: weights of a sentence's words, then of what is known of it, its neighbours and its document."""
+
+    types: npt.NDArray[np.str_]
+    weights: npt.NDArray[np.int8]
+    """(columns of features, types), in steps."""
+    largest: Array
+    """Weight of step 127, for each type."""
+    bias: Array
+    trees: Trees
+    """The second stage, one for all types."""
+    present: Array
+    """For each type: what the surest sentence of a document must reach for the clause to be there."""
+    seed: Array
+    """For each type: what a sentence must reach to begin a quote, once the clause is there; the surest always does."""
+
+    def __post_init__(self) -> None:
+        count = len(self.types)
+        if self.weights.ndim != 2 or self.weights.shape[1] != count or self.weights.dtype != np.int8:
+            raise ValueError("its weights do not fit its clause types")
+        for name in ("largest", "bias", "present", "seed"):
+            array = getattr(self, name)
+            if array.dtype != np.float32 or array.shape != (count,):
+                raise ValueError(f"its {name} do not fit its clause types")
+        if self.trees.column.max(initial=0) >= FACTS:
+            raise ValueError("its trees ask for facts that are not there")
+
+
+_PLAIN = tuple(field.name for field in fields(Model) if field.name != "trees")
+_TREE = "tree_"
+"""Before the names of the arrays of trees in the file."""
+
+
+def steps(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int8], Array]:
+    """Weights (columns, types) as steps, and the largest of each type."""
+    largest = np.maximum(np.abs(weights).max(axis=0), 1e-9)
+    stored = np.sign(weights) * np.rint(127 * np.sqrt(np.abs(weights) / largest))
+    return stored.astype(np.int8), largest.astype(np.float32)
+
+
+def save(model: Model) -> bytes:
+    """The model as a file; the same model gives the same bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        arrays = {"format": np.array(FORMAT), **{name: getattr(model, name) for name in _PLAIN}}
+        arrays |= {_TREE + field.name: getattr(model.trees, field.name) for field in fields(Trees)}
+        for name, array in arrays.items():
+            part = io.BytesIO()
+            np.save(part, array, allow_pickle=False)
+            entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+            archive.writestr(entry, part.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=9)
+    return out.getvalue()
+
+
+def load(data: bytes) -> Model:
+    """Read a model.
+
+    Raises MissingPart when the bytes are no model of this version; nothing in them is ever run.
+    """
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            if int(arrays["format"]) != FORMAT:
+                raise ValueError(f"it has format {int(arrays['format'])}, not {FORMAT}")
+            trees = Trees(**{field.name: arrays[_TREE + field.name] for field in fields(Trees)})
+            return Model(trees=trees, **{name: arrays[name] for name in _PLAIN})
+    except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile) as error:
+        raise MissingPart(f"The clause model {MODEL} cannot be read: {error}.") from error
+
+
+@lru_cache(maxsize=1)
+def load_model() -> Model:
+    """The model that ships with this program. Raises MissingPart."""
+    model = load(model_bytes(MODEL))
+    if model.weights.shape[0] != width(len(load_notions())):
+        raise MissingPart(f"The clause model {MODEL} was not trained with the notions of {NOTIONS}: train it anew.")
+    return model
+
+
+@lru_cache(maxsize=1)
+def load_notions() -> Mapping[str, re.Pattern[str]]:
+    """Notions by name. Raises MissingPart."""
+    try:
+        table = tomllib.loads(model_bytes(NOTIONS).decode())["notions"]
+        return {name: re.compile(pattern) for name, pattern in table.items()}
+    except (tomllib.TOMLDecodeError, KeyError, re.error) as error:
+        raise MissingPart(f"The notions of {NOTIONS} cannot be read: {error}.") from error
+
+
+def sure(model: Model, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]) -> Array:
+    """Chances (sentences, types) that a sentence of this document states a clause of the type.
+
+    Sentences and headings are simplified; sentences of one paragraph share their block.
+    """
+    notions = load_notions()
+    parts = []
+    for first in range(0, len(plain), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        parts.append(weigh(model, features(plain[part], headings[part], notions, first, len(plain))))
+    weight = np.concatenate(parts) if parts else np.zeros((0, len(model.types)), np.float32)
+    return judged(model, weight, plain, headings, blocks)
+
+
+def judged(model: Model, weight: Array, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]) -> Array:
+    """The second stage: chances from what the words of all sentences of a document weigh."""
+    found = FAINT / (1 + np.exp(-np.clip(weight, -50, 50)))
+    looked: list[tuple[int, npt.NDArray[np.bool_], Array]] = []
+    for index, name in enumerate(map(str, model.types)):
+        rules = rule_facts(name, plain, headings)
+        worth = worth_a_look(weight[:, index], rules)
+        looked.append((index, worth, bearings(index, weight, rules, plain, headings, blocks)[worth]))
+    chance = chances(model.trees, np.concatenate([known for _, _, known in looked]))
+    start = 0
+    for index, worth, known in looked:
+        found[worth, index] = chance[start : start + len(known)]
+        start += len(known)
+    return np.asarray(found, dtype=np.float32)
+
+
+def weigh(model: Model, seen: Features) -> Array:
+    """The first stage: what the words of each sentence weigh for each type."""
+    if not seen.count:
+        return np.zeros((0, len(model.types)), np.float32)
+    weighed = np.zeros((seen.count, len(model.types)), np.float32)
+    for index in range(len(model.types)):
+        column = model.weights[:, index]
+        weight = _VALUES[column[seen.columns].astype(np.int64) + 128] * seen.values
+        weighed[:, index] = np.bincount(seen.rows, weight, minlength=seen.count)
+    return weighed * model.largest + model.bias
+
+
+def rule_facts(clause_type: str, plain: Sequence[str], headings: Sequence[str]) -> Array:
+    """(sentences, 4): strong and weak sign, something against it, a heading of this type."""
+    rule = _rules().get(clause_type)
+    if rule is None or not plain:
+        return np.zeros((len(plain), 4), np.float32)
+    titled = {heading: bool(rule.title and rule.title.search(heading)) for heading in set(headings)}
+    rows = [signs(rule, text, titled[heading]) for text, heading in zip(plain, headings, strict=True)]
+    return np.array(rows, dtype=np.float32)
+
+
+@lru_cache(maxsize=1)
+def _rules() -> dict[str, Rule]:
+    return {rule.type: rule for rule in load_rules()[LANGUAGE].rule}

@@ -1,0 +1,61 @@
+"""Two engines that looked at the same document: where they differ, a person decides. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from nodes.domain.evidence.findings import Candidate
+
+SURE = 0.6
+"""A clause of the local engine that is less sure is no contradiction to a model that reports none."""
+
+
+def compared(
+    model: Sequence[Candidate],
+    local: Sequence[Candidate],
+    judged: Collection[str],
+    lost: Collection[str] = frozenset(),
+    bare: Collection[str] = frozenset(),
+) -> list[Candidate]:
+    """What the model saw, and what it did not see although the local engine is sure of it.
+
+    They differ where one of them sees a clause of a type in the document and the other sees none; the words that each
+    quotes may be others. `judged` are the types for which the local engine looks in such a document. `lost` are the
+    quotes of the model that the document does not have: a type that it proves by none but these it has not seen, and
+    what the local engine sees of it is kept, however sure it is. `bare` are those that state nothing, such as a
+    heading: they prove no more, and give way to what states the clause, whoever quotes it.
+    """
+    by_model = {
+        candidate.clause_type for candidate in model if candidate.quote not in lost and candidate.quote not in bare
+    }
+    only_lost = {candidate.clause_type for candidate in model} - by_model
+    by_local = {candidate.clause_type for candidate in local}
+    who = next((candidate.source for candidate in model), "the model")
+    model = [one for one in model if not (one.quote in bare and one.clause_type in by_local | by_model)]
+    invented = {candidate.clause_type for candidate in model if candidate.quote in lost}
+    seen = [
+        replace(candidate, disputed=_said(candidate.source, "the local engine"))
+        if candidate.clause_type in judged and candidate.clause_type not in by_local
+        else candidate
+        for candidate in model
+    ]
+    for candidate in local:
+        if candidate.clause_type in only_lost:
+            why = _unproved if candidate.clause_type in invented else _unstated
+            seen.append(replace(candidate, disputed=why(candidate.source, who)))
+        elif candidate.confidence >= SURE and candidate.clause_type not in by_model:
+            seen.append(replace(candidate, disputed=_said(candidate.source, who)))
+    return seen
+
+
+def _said(who: str, other: str) -> str:
+    return f"{who} found it, {other} did not"
+
+
+def _unstated(who: str, other: str) -> str:
+    return f"{who} found it, {other} quoted only a heading or a word"
+
+
+def _unproved(who: str, other: str) -> str:
+    return f"{who} found it, {other} quoted words that are not in the document"

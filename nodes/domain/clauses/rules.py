@@ -1,0 +1,282 @@
+"""Clause rules: what a clause of each type is recognised by. The rules are data, in nodes/playbooks/rules."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from nodes.domain.clauses.engine_files import LANGUAGES as LANGUAGES
+from nodes.domain.clauses.engine_files import rule_bytes
+from nodes.domain.clauses.engine_files import rules_sha256 as rules_sha256
+from nodes.domain.evidence.findings import Candidate
+from nodes.domain.shared.errors import MissingPart
+from nodes.domain.text.documents import DocumentText
+from nodes.domain.text.normalise import simplify
+from nodes.domain.text.sentences import Sentence, sentences
+
+FLOOR = 0.25
+"""Candidates less sure than this are not proposed."""
+SHORTEST = 25
+"""Characters; what is shorter is a title."""
+
+OPPOSITES = {"cap_on_liability": "uncapped_liability"}
+"""Of which type a sentence is that says only that there is none of the first."""
+SURE_OPPOSITE = 0.85
+
+_NONE = re.compile(r"\b(?:in no (?:event|case)|under no circumstances?|neither|nor|no party|nothing)\b")
+_QUALIFIED = re.compile(
+    r"\b(?:if|unless|except\w*|save (?:for|as|that)|other than|but|rather|instead|until|before|prior to|during|provided"
+    r"|however|to the extent|where|when|sauf|mais|hormis|excepte|a moins|avant|pendant|durant|lorsque|si|en cas"
+    r"|dans le cas|plus d[e'])\b|\bqu(?:e\b|')"
+)
+"""With such words, conditions and exceptions, a sentence says more than the opposite of a clause."""
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from error
+    if pattern != pattern.lower() and not re.search(r"\\[A-Z]", pattern):
+        raise ValueError("patterns are matched against lower-case text")
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+
+
+class Sign(_Part):
+    """A pattern and how sure it makes us."""
+
+    pattern: Pattern
+    confidence: float = Field(ge=0, le=1, description="Share of such sentences that are this clause.")
+    titled: float | None = Field(default=None, ge=0, le=1, description="The same under a heading of this type.")
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+
+class Rule(_Part):
+    """What one clause type is recognised by, in one language.
+
+    Patterns are searched in a sentence without accents, in lower case, with plain quotation marks and single spaces.
+    """
+
+    type: str
+    keywords: tuple[str, ...] = Field(min_length=1, description="One of them must be there; saves time.")
+    strong: tuple[Sign, ...] = Field(default=(), description="Enough by itself.")
+    weak: tuple[Sign, ...] = Field(
+        default=(), description="Enough under a heading of this type or beside a strong one."
+    )
+    negative: tuple[Pattern, ...] = Field(default=(), description="Whatever else is there, it is not this clause.")
+    opposite: tuple[Pattern, ...] = Field(
+        default=(), description="Says that there is none; it is one if a strong sign is left without these words."
+    )
+    headings: tuple[Pattern, ...] = Field(default=(), description="Headings under which a weak sign is enough.")
+    continues: tuple[Pattern, ...] = Field(default=(), description="Beginnings of a sentence that goes on with it.")
+    limit: int = Field(default=6, ge=1, description="At most so many candidates a document, the surest.")
+
+    @cached_property
+    def not_this(self) -> re.Pattern[str] | None:
+        return _any(self.negative)
+
+    @cached_property
+    def denial(self) -> re.Pattern[str] | None:
+        return _any(self.opposite)
+
+    @cached_property
+    def title(self) -> re.Pattern[str] | None:
+        return _any(self.headings)
+
+    @cached_property
+    def goes_on(self) -> re.Pattern[str] | None:
+        return _any(self.continues)
+
+
+class RuleFile(_Part):
+    """The rules of one language."""
+
+    version: int = Field(ge=1)
+    language: str
+    rule: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A sentence as the rules read it."""
+
+    sentence: Sentence
+    plain: str
+    heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    index: int
+    confidence: float
+
+
+def _any(patterns: Sequence[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
+
+
+@lru_cache(maxsize=1)
+def load_rules() -> dict[str, RuleFile]:
+    """The rule files by language.
+
+    Raises MissingPart when a file is absent or says something that a rule file cannot say.
+    """
+    files = {}
+    for language in LANGUAGES:
+        try:
+            files[language] = RuleFile.model_validate(tomllib.loads(rule_bytes(language).decode()))
+        except (tomllib.TOMLDecodeError, ValidationError) as error:
+            raise MissingPart(f"The clause rules {language}.toml cannot be read: {error}.") from error
+    return files
+
+
+def find(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
+    """Clauses of these types, quotes verbatim, in the order of the document.
+
+    Where the language cannot be told, the rules of all languages are tried.
+    """
+    files = load_rules()
+    chosen = [files[text.language]] if text.language in files else [files[language] for language in LANGUAGES]
+    return _applied(text, [(rule, f"local:rules@{file.version}") for file in chosen for rule in file.rule], types)
+
+
+def find_own(text: DocumentText, rules: Sequence[Rule], types: Sequence[str], source: str) -> list[Candidate]:
+    """The same by rules that a user wrote, for the language of this text; `source` is what the candidates name."""
+    return _applied(text, [(rule, source) for rule in rules], types)
+
+
+def find_opposites(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
+    """Clauses that state that there is none of another type: that liability is not limited. In English; French rules
+    have signs of their own for it."""
+    file = load_rules()["en"]
+    found = []
+    for rule in (rule for rule in file.rule if OPPOSITES.get(rule.type) in types):
+        for one in sentences(text):
+            words = text.text[one.start : one.end]
+            lowered = words.lower()
+            if len(words) < SHORTEST or not any(keyword in lowered for keyword in rule.keywords):
+                continue
+            plain = simplify(words)
+            if denies(rule, plain) and not _is_denied(rule, plain):
+                source = f"local:rules@{file.version}"
+                found.append(Candidate(OPPOSITES[rule.type], words, SURE_OPPOSITE, source, one.start))
+    return found
+
+
+def _is_denied(rule: Rule, plain: str) -> bool:
+    """ "In no event shall the liability of a party be unlimited": the opposite itself is denied."""
+    said = rule.denial.search(plain) if rule.denial else None
+    return said is not None and _NONE.search(plain, 0, said.end()) is not None
+
+
+def _applied(text: DocumentText, rules: Sequence[tuple[Rule, str]], types: Sequence[str]) -> list[Candidate]:
+    read = [
+        _Read(s, simplify(text.text[s.start : s.end]), simplify(f"{s.article} / {s.heading}")) for s in sentences(text)
+    ]
+    wanted = set(types)
+    found: dict[tuple[str, int], Candidate] = {}
+    for rule, source in rules:
+        if rule.type in wanted:
+            for candidate in _apply(rule, read, text, source):
+                found.setdefault((rule.type, candidate.start or 0), candidate)
+    return sorted(found.values(), key=lambda c: (c.start or 0, c.clause_type))
+
+
+def _apply(rule: Rule, read: list[_Read], text: DocumentText, source: str) -> list[Candidate]:
+    hits = sorted(_hits(rule, read), key=lambda hit: (-hit.confidence, hit.index))[: rule.limit]
+    candidates = []
+    taken: set[int] = set()
+    for hit in sorted(hits, key=lambda hit: hit.index):
+        if hit.index in taken:
+            continue
+        last = _last(rule, read, hit.index)
+        taken.update(range(hit.index, last + 1))
+        start, end = read[hit.index].sentence.start, read[last].sentence.end
+        candidates.append(Candidate(rule.type, text.text[start:end], hit.confidence, source, start))
+    return candidates
+
+
+def _last(rule: Rule, read: list[_Read], index: int) -> int:
+    """The last sentence of the clause that begins here: one more, when it goes on with the same thing."""
+    follows = index + 1
+    if rule.goes_on is None or follows >= len(read):
+        return index
+    same = read[follows].sentence.block == read[index].sentence.block
+    return follows if same and rule.goes_on.match(read[follows].plain) else index
+
+
+def _hits(rule: Rule, read: list[_Read]) -> Iterator[_Hit]:
+    strong: dict[int, float] = {}
+    weak: dict[int, float] = defaultdict(float)
+    for index, item in enumerate(read):
+        if not any(keyword in item.plain for keyword in rule.keywords) or not _says_something(item.plain):
+            continue
+        titled = bool(rule.title and rule.title.search(item.heading))
+        sure = _best(rule.strong, item.plain, titled)
+        unsure = _best(rule.weak, item.plain, titled) if not sure else 0.0
+        if not (sure or unsure) or (rule.not_this and rule.not_this.search(item.plain)) or denies(rule, item.plain):
+            continue
+        if sure:
+            strong[index] = sure
+        elif titled:
+            weak[index] = unsure
+        else:
+            weak[index] = -unsure
+    for index, confidence in strong.items():
+        yield _Hit(index, round(confidence, 2))
+    for index, confidence in weak.items():
+        near = any(neighbour in strong for neighbour in (index - 1, index + 1))
+        if confidence > 0 or near:
+            yield _Hit(index, round(abs(confidence), 2))
+
+
+def denies(rule: Rule, plain: str) -> bool:
+    """Whether a simplified sentence says only the opposite: that there is no such clause."""
+    if rule.denial is None or not rule.denial.search(plain) or _QUALIFIED.search(plain):
+        return False
+    return not _best(rule.strong, rule.denial.sub(" ", plain), titled=False)
+
+
+def signs(rule: Rule, plain: str, titled: bool) -> tuple[float, float, float, float]:
+    """What a rule sees in a simplified sentence: strong sign, weak sign, sign against it, a heading of its type."""
+    sure = unsure = 0.0
+    if any(keyword in plain for keyword in rule.keywords) and _says_something(plain):
+        sure, unsure = _best(rule.strong, plain, titled), _best(rule.weak, plain, titled)
+    against = bool((sure or unsure) and rule.not_this and rule.not_this.search(plain))
+    return sure, unsure, float(against), float(titled)
+
+
+def _says_something(plain: str) -> bool:
+    """Long enough to state a clause, and no line of a table of contents."""
+    return len(plain) >= SHORTEST and "....." not in plain and ". . . ." not in plain
+
+
+def _best(signs: Iterable[Sign], plain: str, titled: bool) -> float:
+    """The surest sign in the sentence; one that is too unsure to be worth a reader's time is none."""
+    found = 0.0
+    for sign in signs:
+        confidence = sign.confidence if not titled else _under_title(sign)
+        if confidence > found and confidence >= FLOOR and sign.regex.search(plain):
+            found = confidence
+    return found
+
+
+def _under_title(sign: Sign) -> float:
+    return sign.titled if sign.titled is not None else min(1.0, sign.confidence + 0.05)

@@ -1,0 +1,44 @@
+"""Sentences that say something of a whole contract and no more, so that two of them may be compared."""
+
+from __future__ import annotations
+
+import re
+
+from nodes.domain.text.normalise import simplify
+
+APART = 30_000
+"""Characters between two sentences, some ten pages: what lies further apart may be two agreements bound together."""
+
+# A quote may hold the heading of the next article, and its first paragraph.
+_SENTENCE = re.compile(
+    r"(?<=[.;])\s+(?=[\"“«(]?[A-ZÀ-Ý\d])"
+    r"|(?<!\s)\s*\n\s*(?=(?i:(?:article|section|clause) )?\d+(?:\.\d+)+[.)]?\s+[\"“«(]?[A-ZÀ-Ý])"
+)
+_LABEL = re.compile(r"^(?:(?:article|section|clause) )?(?:\d+(?:\.\d+)*[.)]?|\([a-z\d]+\)|[a-z][.)])\s+[-–—]?\s*")
+_THIS = re.compile(
+    r"(?:(?:the )?(?:[a-z]+(?:, and |, | and )){0,4}[a-z]+ of )?"
+    r"(?:this|the present|le present|la presente|ce) (?:\w+ ){0,3}?(?:agreement|contract|contrat|convention|accord)\b"
+)
+_PART = re.compile(
+    r"\b(?:if|where|when|unless|except\w*|notwithstanding|provided|extent|however|respectively|depending|annex\w*"
+    r"|schedules?|exhibits?|appendi\w+|orders?|statements? of work|addend\w+|guarant\w+|customers? (?:in|located|based)"
+    r"|located|resident|intellectual|property|patents?|federal|mandatory|arbitrat\w+|matters?|other than|but|si|lorsque"
+    r"|sauf|hormis|excepte|toutefois|selon|annexes?|bons? de commande|pour les|en ce qui concerne|arbitra\w+)\b"
+)
+"""With such words a sentence may be about a part of the contract, or hold under a condition."""
+
+
+def split(quote: str) -> list[str]:
+    """The sentences of a quote, one that stands below a heading apart from it."""
+    return _SENTENCE.split(quote)
+
+
+def unlabelled(sentence: str) -> str:
+    """A sentence simplified, without the number that it bears."""
+    return _LABEL.sub("", simplify(sentence))
+
+
+def of_whole(sentence: str) -> str:
+    """The sentence simplified where it is about this contract as a whole; "" where a part or a condition comes in."""
+    plain = unlabelled(sentence)
+    return plain if _THIS.match(plain) and not _PART.search(plain) else ""

@@ -1,0 +1,285 @@
+"""When a contract was made, signed, when it takes effect and when it ends, as it says itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from nodes.domain.contracts.facts.fact_text import HEAD, Reading, spaced
+from nodes.domain.contracts.parties.supplier import ordered
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.text.normalise import Span
+from nodes.domain.text.quantities import Quantity
+
+NEAR = 90
+"""Characters before or behind a date in which the words that say what it is stand."""
+
+# A date behind one of these is another document's.
+_GAP = r"(?:(?!\bth(?:is|ese)\b)[^.;])"
+_OTHERS = re.compile(
+    r"\b(?:(?:to|under|of|in|by|from|amends?|amending|supplements?|changes?|modif\w+|replaces?|extends?|terminates?"
+    r"|pursuant to|with|except|than) (?:(?:the|that(?: certain)?|a|an|its)\b|(?=letters?\b))"
+    rf" {_GAP}{{0,80}}?(?:agreement|contract|order|lease|license|licence|letter|declaration|plan)\b{_GAP}{{0,50}}?"
+    rf"|(?:au|du|le|au présent) (?:contrat|marché|accord|bail){_GAP}{{0,60}}?)(?:dated|made|entered into|as of|du"
+    rf"|en date du|(?:(?<=agreement )|(?<=contract ))of(?= $))"
+    rf"{_GAP}{{0,25}}$",
+    re.IGNORECASE,
+)
+# "Master Agreement" means the agreement made on …
+_DEFINED = re.compile(
+    r"[\"“][A-Z][^\"”]{0,60}Agreement[\"”]:? (?:means|shall mean|the|that|is)\b[^.;]*$"
+    r"|[\"“](?![^\"”]{0,20}\b[Dd]ate)[A-Z][^\"”]{0,60}[\"”]:? (?:means|shall mean) (?:the|that|an?)\b[^.;]*$"
+)
+_MADE = re.compile(
+    r"(?:\bdated?(?: of (?:the )?(?:agreement|contract|order))?\b|\bmade\b|\bsigned\b|\bentered into\b|\bexecuted\b"
+    r"|\bconcluded\b"
+    r"|\bconclue? (?:le|à|entre)\b|\bdate\b|\bdate du contrat\b|\bas of\b|\beffective\b|\bagreement,? (?:is )?(?:on"
+    r"|of)\b)"
+    r"[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+_EFFECTIVE_BEFORE = re.compile(
+    r"(?:\beffective (?:date|as of|from|on)\b|\bcommencement date\b|\bstart(?:ing)? date\b"
+    r"|\b(?:takes?|taking|come into|enter(?:s|ed)? into) (?:effect|force)\b|\b(?:shall |will )?(?:commence|begin"
+    r"|start)s?\b"
+    r"|\bbecomes? effective\b|\beffective\b|\bprend(?:ra)? effet\b|\bentre(?:ra)? en (?:vigueur|application)\b"
+    r"|\bdate d'effet\b|\bdate de (?:début|prise d'effet|notification)\b|\bdébute(?:ra)?\b|\bprise d'effet\b)"
+    r"[^.;]{0,70}$",
+    re.IGNORECASE,
+)
+_EFFECTIVE_BEHIND = re.compile(
+    r"^[^.;]{0,40}[\"“”«(] ?(?:the |la )?[\"“”«]? ?(?:effective|commencement|start) date|^[^.;]{0,30}« ?date d'effet",
+    re.IGNORECASE,
+)
+# A line of a form or of a table, which is no sentence.
+_EFFECTIVE_LABEL = re.compile(
+    r"\W*(?:(?:subscription|contract|agreement|service|services|licen[cs]e|initial|term) ){0,2}"
+    r"(?:(?:effective|start|commencement) date|date (?:de début|d['’]effet|de prise d['’]effet|d['’]entrée en vigueur)"
+    r"(?: du contrat| de l['’]abonnement)?)[ :.–-]*$",
+    re.IGNORECASE,
+)
+_DUE_TO_CHANGE = re.compile(
+    r"\b(?:charges?|fees?|prices?|prix|redevances?|invoices?|rates?|salary|milestone)\b", re.IGNORECASE
+)
+_STARTS_IN_TERM = re.compile(r"(?:à compter du|from|starting(?: on)?|beginning(?: on)?|as of) ?$", re.IGNORECASE)
+_TERM = re.compile(r"\b(?:term|agreement|contract|contrat|convention|durée|mission)\b", re.IGNORECASE)
+EXPIRES = re.compile(
+    r"(?:\b(?:expir(?:es?|ing|ation)|terminat(?:es?|ing)|ends?|ending|concludes?|concluding)\b[^.;]{0,40}?"
+    r"\b(?:on|until|through|at|as of|means|shall be|is)(?: midnight| the close of business)?(?: on)?"
+    r"|\b(?:expires?|expiring|terminates?|ends?|ending|concluding)"
+    r"|\b(?:continues?|effect|force)\b[^.;]{0,60}?\b(?:until|through)|\b(?:until|through)(?: to| and including)?"
+    r"|\bup to(?: and including)?|\bjusqu'au|\b(?:expire(?:ra)?|prend(?:ra)? fin"
+    r"|s'achève(?:ra)?|arrive(?:ra)? à échéance|échéance) (?:au|le)"
+    r"|\b(?:extended|prolonged|prorogée?|prolongée?|reportée?) (?:to|until|au|jusqu'au))(?: the)?"
+    r"(?: earlier (?:of|to occur of)(?: \(?[ia1]\))?)? ?$",
+    re.IGNORECASE,
+)
+_SIGNED_AT = re.compile(r"\bfait (?:en [\w ]{1,20} )?(?:(?:à|a) [^.;:]{2,40}?,? )?le ?$", re.IGNORECASE)
+_SIGNED = re.compile(
+    r"(?:\bsigned (?:by [^.;]{0,60} )?on(?: the)?|\bdate of signature ?:?|\bsignature date ?:?|\bsigné"
+    r" (?:à [^.;]{2,40},? )?le"
+    r"|\bdate de signature ?:?)[ _:]*$",
+    re.IGNORECASE,
+)
+_SIGNING = re.compile(r"\bdated? ?:?[ _]*$", re.IGNORECASE)
+_SIGNATURE_BLOCK = re.compile(r"\b(?:in witness whereof|signed|by ?:|name ?:|title ?:|signature)", re.IGNORECASE)
+
+
+# Where a copy was filed is said above it; its date is none of the contract.
+_FILED = re.compile(r"\bsource ?: [^;]{0,80}$", re.IGNORECASE)
+_LEAVES = re.compile(r"\b(?:terminat\w+|cancel\w*|resign\w*|at any time|résili\w+)\b[^.;]{0,60}$", re.IGNORECASE)
+_WHEREAS = re.compile(r"^\W*(?:whereas|considérant|attendu)\b", re.IGNORECASE)
+_RECITES = re.compile(rf"{_WHEREAS.pattern}|\b(?:super[sc]ed\w+|remplace)\b|\bthat certain\b", re.IGNORECASE)
+_MEANS = re.compile(
+    r"[\"“](?:the )?(?:effective|commencement|start) date[\"”] ?(?:\(\w+\) )?(?:(?:means|shall mean|is"
+    r"|shall be)\b(?:[^.;]|[ap]\.m\.){0,60}|[-–—:=] {0,3}(?:the )?)$",
+    re.IGNORECASE,
+)
+_TAKES_EFFECT = (
+    r"(?:[\"“](?:the )?(?:effective|commencement) date[\"”] (?:of this \w+ )?(?:means|shall mean|is|shall be)"
+    r"|\b(?:is|are|be|become|becomes)(?: made)?(?: and)? effective(?: as of| on| from| upon)?"
+    r"|\b(?:executed|entered into) and effective as of|\b(?:takes?|comes?|enters? into) (?:in|into)? ?(?:effect|force)"
+    r"(?: as of| on| from| upon)?"
+    r"|\b(?:term|agreement|contract)\b[^.;]{0,60}?\b(?:commences?|begins?)(?: as of| on| from| upon))"
+)
+_ON_ITS_DATE = re.compile(
+    spaced(
+        rf"{_TAKES_EFFECT} (?:the )?(?:date|day)(?: and year)?"
+        r" (?:hereof|(?:of|on) th(?:is|e) (?:agreement|contract)|(?:first )?(?:above )?(?:written|set forth|listed"
+        r"|stated)"
+        r"(?: above)?|first (?:above )?\w+)\b"
+        r"|\bdate first (?:above )?(?:written|set forth|mentioned)(?: above)?,? ?\([^()]{0,12}\b(?:effective"
+        r"|commencement) date",
+    ),
+    re.IGNORECASE,
+)
+_ON_SIGNATURE = re.compile(
+    spaced(
+        rf"{_TAKES_EFFECT} (?:the )?(?:(?:date of (?:its )?(?:the )?(?:last )?(?:execution|signature|signing)\b)"
+        r"|(?:last )?date (?:signed|written) below|last date signed\b|signing date\b|(?:its )?(?:execution|signature)\b"
+        r"|date (?:\w+ ){0,4}last \w+ (?:\w+ ){0,3}(?:executed|signed)|later of the dates? )"
+        r"|\b(?:last (?:written|signed|dated?)|of (?:the )?(?:last|latest) signature|last date of (?:execution"
+        r"|signature))\b"
+        r"[^.;()]{0,60} ?\([^()]{0,12}\beffective date",
+    ),
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A date of the text with the words around it."""
+
+    date: Quantity
+    before: str
+    behind: str
+    """Up to the next date."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """The dates of one contract, as far as it states them."""
+
+    seen: list[Seen]
+    made: Seen | None
+    effective: Seen | None
+    defined: Span | None
+    """The words that make another of its dates the one on which it takes effect."""
+    signed: Seen | None
+
+
+def find_dates(reading: Reading) -> Dates:
+    """All dates, and which of them are those of the contract itself."""
+    seen = list(_dates(reading))
+    made = next((one for one in seen if one.date.start < HEAD and _made(reading, one)), None)
+    signed = _signed(reading, seen)
+    effective, defined = _effective(reading, seen), None
+    if effective is None:
+        effective, defined = _by_reference(reading, made, signed)
+    return Dates(seen, made, effective, defined, signed)
+
+
+def read_dates(reading: Reading, dates: Dates) -> Iterator[Proposal]:
+    """agreement_date, effective_date and signature_date, each at most once.
+
+    A value is an ISO date; where day and month could be either, French text is read day first, other text month first.
+    An effective date that is defined by another date is quoted with both, and says so in its detail.
+    """
+    if dates.made:
+        yield _fact(reading, "agreement_date", dates.made.date)
+    if dates.effective:
+        yield _fact(reading, "effective_date", dates.effective.date, dates.defined)
+    if dates.signed:
+        yield _fact(reading, "signature_date", dates.signed.date)
+
+
+def iso(reading: Reading, date: Quantity) -> str:
+    """The date as a value, in the order of the language."""
+    return ordered(date.unit, reading.language)
+
+
+def _dates(reading: Reading) -> Iterator[Seen]:
+    plain = reading.plain
+    found = [one for one in reading.quantities if one.kind == "date"]
+    for date, following in zip_longest(found, found[1:]):
+        end = min(date.end + NEAR, following.start if following else len(plain))
+        before = " ".join(plain[max(date.start - 2 * NEAR, 0) : date.start].split())
+        yield Seen(date, before + " ", " " + " ".join(plain[date.end : end].split()))
+
+
+def _made(reading: Reading, one: Seen) -> bool:
+    near = one.before[-NEAR:]
+    if _OTHERS.search(one.before) or _DEFINED.search(one.before) or _FILED.search(near):
+        return False
+    return _MADE.search(near) is not None and not _WHEREAS.search(_sentence(reading, one))
+
+
+def _effective(reading: Reading, seen: list[Seen]) -> Seen | None:
+    if labelled := [one for one in seen if one.date.start < HEAD and _EFFECTIVE_LABEL.match(label_of(reading, one))]:
+        return labelled[0]
+    others = (_OTHERS, _DEFINED, _FILED, _LEAVES)
+    own = [one for one in seen if not any(pattern.search(one.before) for pattern in others)]
+    defined = [one for one in own if _EFFECTIVE_BEHIND.search(one.behind) or _MEANS.search(one.before)]
+    said = [
+        one
+        for one in own
+        if _EFFECTIVE_BEFORE.search(one.before[-NEAR:])
+        and not EXPIRES.search(one.before)
+        and (one.date.start < HEAD or _in_term(reading, one))
+        and not _DUE_TO_CHANGE.search(_sentence(reading, one))
+        and not _RECITES.search(_sentence(reading, one))
+    ]
+    begins = [
+        one
+        for one in seen
+        if _STARTS_IN_TERM.search(one.before) and not EXPIRES.search(one.before) and _of_term(reading, one)
+    ]
+    for found in (defined, said, begins):
+        if found:
+            return found[0]
+    return None
+
+
+def label_of(reading: Reading, one: Seen) -> str:
+    """The words before a date on its line, which in a form say what it is."""
+    near = max(one.date.start - NEAR, 0)
+    start = max(reading.raw.rfind(mark, near, one.date.start) for mark in "\n\f") + 1
+    return reading.plain[start : one.date.start] if start or not near else ""
+
+
+def _by_reference(reading: Reading, made: Seen | None, signed: Seen | None) -> tuple[Seen | None, Span | None]:
+    """The date of the agreement or of its signature, where the text says that it takes effect on that day."""
+    for pattern, date in ((_ON_ITS_DATE, made), (_ON_SIGNATURE, signed or made)):
+        if date and (found := pattern.search(reading.plain)):
+            return date, (found.start(), found.end())
+    return None, None
+
+
+def _signed(reading: Reading, seen: list[Seen]) -> Seen | None:
+    """The last date on which somebody signed."""
+    seen = [one for one in seen if not _OTHERS.search(one.before)]
+    done = [one for one in seen if _SIGNED_AT.search(one.before)]
+    if not done:
+        done = [one for one in seen if _SIGNED.search(one.before)]
+    if not done:
+        tail = len(reading.plain) * 3 // 5
+        done = [
+            one
+            for one in seen
+            if one.date.start > tail
+            and _SIGNING.search(one.before)
+            and _SIGNATURE_BLOCK.search(reading.plain[max(one.date.start - 600, 0) : one.date.start])
+        ]
+    known = [one for one in done if "/" not in one.date.unit]
+    return max(known, key=lambda one: one.date.unit) if known else (done[-1] if done else None)
+
+
+def _in_term(reading: Reading, one: Seen) -> bool:
+    return _TERM.search(_sentence(reading, one)) is not None
+
+
+def _of_term(reading: Reading, one: Seen) -> bool:
+    """Is this the sentence that says how long the contract lasts?"""
+    sentence = reading.at(one.date.start)
+    if sentence is None or _DUE_TO_CHANGE.search(reading.plain[sentence.start : sentence.end]):
+        return False
+    return (
+        re.search(r"\b(?:term|duration|durée)\b", f"{sentence.heading} {sentence.article}", re.IGNORECASE) is not None
+    )
+
+
+def _sentence(reading: Reading, one: Seen) -> str:
+    sentence = reading.at(one.date.start)
+    if sentence is None:
+        return f"{one.before}{one.behind}"
+    return reading.plain[sentence.start : sentence.end]
+
+
+def _fact(reading: Reading, kind: str, date: Quantity, defined: Span | None = None) -> Proposal:
+    value = iso(reading, date)
+    detail: dict[str, object] = {"date": value, "written": reading.raw[date.start : date.end]}
+    if defined is not None:
+        return reading.fact_of(kind, value, [defined, (date.start, date.end)], {**detail, "by_reference": True})
+    return reading.fact(kind, value, date.start, date.end, detail)

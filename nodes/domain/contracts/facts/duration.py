@@ -1,0 +1,275 @@
+"""How long a contract lasts, how it is renewed, and with what notice it is left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nodes.domain.contracts.facts.fact_text import Reading, spaced
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.text.normalise import Span
+from nodes.domain.text.quantities import Quantity, plain_number
+
+UNITS = ("day", "week", "month", "quarter", "year")
+SUREST = 4
+"""A duration that is likely to be the term has at least so many points."""
+CLAUSES_READ = 4
+"""Clauses of one type in which a period is looked for, the surest first."""
+
+_TERM_HEADING = re.compile(r"\b(?:terms?|duration|durée)\b", re.IGNORECASE)
+_OTHER_HEADING = re.compile(
+    r"confidential|warrant|non-?compet|payment|terms of|garantie|paiement|secret|insurance|assurance|definition"
+    r"|définition"
+    r"|non-?solicit|surviv|delivery|livraison|audit|force majeure",
+    re.IGNORECASE,
+)
+_TERM_BEFORE = re.compile(
+    r"(?:\binitial (?:term|period)\b|\bterm of (?:this|the) (?:agreement|contract)\b|\b(?:a|an"
+    r"|the) (?:\w+ ){0,2}(?:term|period)"
+    r" of\b|\bfor (?:a|an) (?:\w+ ){0,3}(?:term|period) of\b|\bterm\b[^.;]{0,60}\b(?:is|be|of|for)\b|\b(?:concluded"
+    r"|made|valid"
+    r"|in (?:full )?(?:force|effect)(?: and effect)?|effective|continues?|remains?|runs?)\b[^.;]{0,60}\bfor\b"
+    r"|\bterm ?:? ?$|\bdurée (?:initiale |ferme |déterminée |totale |minimale )*(?:du (?:contrat|marché) )?(?:est "
+    r"|fixée )*"
+    r"(?:fixée )?(?:à|de)\b|\b(?:conclue?|souscrite?|établie?)\b[^.;]{0,60}\bpour\b|\bdurée ?:? ?$)[^.;]{0,50}$",
+    re.IGNORECASE,
+)
+_OF_CONTRACT = re.compile(
+    r"\b(?:this|the) (?:\w+ ){0,3}(?:agreement|contract)\b|\binitial term\b|\b[\"“]term[\"”]|\bcontrat\b|\bmarché\b"
+    r"|\bconvention\b"
+    r"|\bmission\b|\baccord\b",
+    re.IGNORECASE,
+)
+_OTHER_PERIOD = re.compile(
+    r"\b(?:renew\w*|extend\w*|extension|successive|additional|further|option|notice|prior|before|within|after|following"
+    r"|(?<!continue )(?<!remain )(?<!effect )(?<!force )thereafter|surviv\w*|confiden\w*|warrant\w*|préavis"
+    r"|renouvel\w*|recondu\w*|prorog\w*|prolong\w*|après|avant"
+    r"|suivant"
+    r"|garanti\w*|délai|preceding|last|every|each)\b[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+_NOT_THE_TERM = re.compile(
+    r"\b(?:confiden\w*|warrant\w*|indemnif\w*|compet\w*|solicit\w*|audit\w*|records?|insur\w*"
+    r"|invoices?|payments?|prices?|fees?|maximum|request|garantit?"
+    r"|factures?|terminat\w*|résili\w*|breach|default|force majeure|secret)\b",
+    re.IGNORECASE,
+)
+_BEHIND_NOTICE = re.compile(
+    r"^['’]? ?(?:(?!unless\b|sauf\b|à\b)[\w'’]+ ){0,3}?(?:notice|préavis|prior|before|avant|au moins avant)\b",
+    re.IGNORECASE,
+)
+
+_RENEWED_FOR = re.compile(
+    r"\b(?:successive|additional|further|consecutive|renewal|subsequent|like|another|extend\w*|extension|renew\w*"
+    r"|renouvel\w*|recondu\w*|prorog\w*|prolong\w*)\b[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+_NOT_RENEWAL = re.compile(rf"{_BEHIND_NOTICE.pattern}|^[^.;]{{0,25}}[\"“(] ?(?:the )?[\"“]?initial term", re.IGNORECASE)
+_RENEWED = re.compile(r"\b(?:periods?|terms?|périodes?|durées?)\b[^.;]{0,40}$", re.IGNORECASE)
+_RENEWS = re.compile(
+    r"\b(?:renew\w*|extend\w*|extension|successive|recondu\w*|renouvel\w*|prorog\w*|prolong\w*)\b", re.IGNORECASE
+)
+_ENDS = re.compile(r"\b(?:terminat\w*|cancel\w*|withdraw\w*|résili\w*|mettre fin|met fin|dénonc\w*)\b", re.IGNORECASE)
+_REFUSES = re.compile(
+    r"\bnot\b[^.;]{0,30}\b(?:renew|extend|continu|prolong)\w*|\bnon-? ?(?:renew\w*|extension)|\bsauf\b|\bdénonc\w*"
+    r"|\bne\b[^.;]{0,40}\b(?:renouvel|recondu|prolong|proroge)\w*|\bnon[- ](?:reconduction|renouvellement)"
+    r"|\bfaute de\b|\bà moins que\b",
+    re.IGNORECASE,
+)
+_ENDS_INSTEAD = re.compile(
+    r"\bunless\b|\b(?:terminat\w+|cancel\w*|discontinu\w*|to the contrary|résili\w*|mettre fin|met fin)\b",
+    re.IGNORECASE,
+)
+# A party that asks for a renewal does not refuse one.
+_ASKS = re.compile(
+    r"\b(?:elect\w*|options?|rights?|desires?|choice|wish\w*|inten\w+|may|request\w*|mutual\w*|proposal"
+    r"|agree in writing)\b"
+    r"[^.;]{0,60}\b(?:renew\w*|extend\w*|extension)|\brenewal notice\b|\b(?:renew\w*|extend\w*)[^.;]{0,60}"
+    r"\b(?:options?|mutual\w*|discretion)\b",
+    re.IGNORECASE,
+)
+_YEARLY = re.compile(
+    spaced(
+        r"\b(?:(?:from )?year[ -]to[ -]year|annual periods?|for successive years|annual(?:ly)? (?:basis|renew\w*)"
+        r"|renew\w* (?:automatically |tacitly )?(?:each|every) (?:calendar )?year|renew\w* (?:annually|yearly)"
+        r"|on a yearly basis"
+        r"|d'année en année|par périodes annuelles)\b",
+    ),
+    re.IGNORECASE,
+)
+_AUTOMATIC = re.compile(
+    r"\b(?:automatic\w*|tacite\w*|unless (?:either|a|one|any|the)|evergreen|sauf (?:dénonciation|préavis)"
+    r"|à moins que)\b",
+    re.IGNORECASE,
+)
+_NOT_RENEWED = re.compile(
+    r"\b(?:not|no) (?:be )?(?:automatic\w*|extended|renewed)|\bexclu\w*\b|\bne (?:peut|pourra|sera)\b", re.IGNORECASE
+)
+_NOTICE_BEFORE = re.compile(
+    r"(?:\b(?:notice|préavis|notif\w+|upon|on|with|giving|by|at least|not less than|no (?:less|later) than|minimum"
+    r"|moyennant"
+    r"|au moins|dénonc\w+|respect\w+)\b)[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+_NOTICE_BEHIND = re.compile(
+    r"^['’]? ?(?:(?!(?:unless|sauf|except)\b)[\w'’()-]+ ){0,6}?(?:notice|préavis|before|prior|avant|in advance"
+    r"|preceding|letter|de préavis)\b",
+    re.IGNORECASE,
+)
+_IS_TERM = re.compile(
+    r"\b(?:terms?|periods? of|périodes? de|durée de|successive|additional)\b[^.;]{0,12}$", re.IGNORECASE
+)
+_CURES = re.compile(
+    r"\b(?:cure|remed\w+|fail\w*|continues? for|breach|default|bankrupt\w*|insolv\w*|manquement|mise en demeure"
+    r"|force majeure"
+    r"|changement de contrôle|change (?:of|in) control)\b",
+    re.IGNORECASE,
+)
+
+
+_LASTS = re.compile(
+    r"\bterm of (?:this|the) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}$"
+    r"|\bth(?:is|e) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}\b(?:continues?|remains?|force|effect"
+    r"|valid"
+    r"|term|duration|terminates?|expires?|ends?)\b[^;]{0,60}$"
+    r"|\bthe (?-i:Term|TERM)(?: of this agreement)? (?:shall|will|is|be)\b[^;]{0,60}$",
+    re.IGNORECASE,
+)
+_AFTER_IT = re.compile(
+    r"\b(?:during|throughout|so long as)\b|\band for (?:a|an) (?:\w+ ){0,2}(?:period|term) of $", re.IGNORECASE
+)
+_RUNS_TO = re.compile(
+    r"\b(?:until|ends?|ending|expires?|expiring|terminates?|terminating|extends?)(?: on)?(?: the)?(?: date)?"
+    r"(?: that is| which is)?(?: for)? $",
+    re.IGNORECASE,
+)
+_FROM = re.compile(
+    r"^(?:\(s\))?,? ?(?:from|after|following|thereafter|there\w+|hence|subsequent to|anniversary)\b", re.IGNORECASE
+)
+_EARLIER_END = re.compile(
+    r"\b(?:unless|until|if|except|subject to|and)\b[^.;,]{0,25}\b(?:(?:sooner|earlier|otherwise|previously"
+    r"|prior) terminat\w+"
+    r"|terminat\w+ (?:earlier|sooner|as|in accordance|pursuant))[^,;.]{0,120}(?:,|$)",
+    re.IGNORECASE,
+)
+"""Words that leave room for an earlier end; they say nothing of the term itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    period: Quantity
+    before: str
+    behind: str
+
+
+def read_terms(reading: Reading, term: Quantity | None) -> Iterator[Proposal]:
+    """initial_term, renewal_term and notice_period; a notice says in its detail what for: renewal or termination."""
+    if term is not None:
+        yield _fact(reading, "initial_term", term)
+    yield from _renewal(reading, term)
+    yield from _notices(reading, "renewal", "renewal_term", _RENEWS)
+    yield from _notices(reading, "termination", "termination_for_convenience", _ENDS)
+
+
+def _durations(reading: Reading, start: int, end: int) -> Iterator[_Seen]:
+    plain = reading.plain
+    for period in reading.within(start, end):
+        if period.kind == "duration" and period.unit in UNITS and period.value:
+            before = plain[max(period.start - 160, start) : period.start]
+            behind = plain[period.end : min(period.end + 100, end)]
+            yield _Seen(period, " ".join(before.split()) + " ", " ".join(behind.split()))
+
+
+def find_term(reading: Reading) -> Quantity | None:
+    """The likeliest duration of the contract itself; None where none is likely."""
+    best: tuple[int, int, Quantity] | None = None
+    for sentence in reading.sentences:
+        plain = reading.plain[sentence.start : sentence.end]
+        if not re.search(r"\b(?:term\w*|period|durée|pour|for|until|expir\w+|end\w*)\b", plain, re.IGNORECASE):
+            continue
+        for one in _durations(reading, sentence.start, sentence.end):
+            points = _points(f"{sentence.article} / {sentence.heading}", plain, one)
+            if points >= SUREST and (best is None or points > best[0]):
+                best = points, sentence.start, one.period
+    return None if best is None else best[2]
+
+
+def _points(heading: str, sentence: str, one: _Seen) -> int:
+    before = _EARLIER_END.sub(" ", one.before)
+    runs_to = _RUNS_TO.search(before) and _FROM.search(one.behind)
+    points = 2 if _TERM_BEFORE.search(before) or runs_to else 0
+    points += 2 if _LASTS.search(before) else 0
+    points += 2 if _TERM_HEADING.search(heading) else 0
+    points += 1 if _OF_CONTRACT.search(sentence) else 0
+    points += 2 if re.search(r"\binitial|\bdurée (?:ferme|initiale|déterminée)", one.before[-80:], re.IGNORECASE) else 0
+    points += 1 if re.search(r"\bterm ?[\"”)]", one.behind[:60], re.IGNORECASE) else 0
+    points += 3 if re.search(r"[\"“]initial term", one.behind[:40], re.IGNORECASE) else 0
+    points -= 4 if _OTHER_PERIOD.search(before) or _BEHIND_NOTICE.search(one.behind) else 0
+    # The heading of another article may be the last one that was seen: a sentence that says itself that this contract
+    # lasts so long needs none.
+    elsewhere = _OTHER_HEADING.search(heading) and not _TERM_HEADING.search(heading)
+    points -= 4 if elsewhere and not (_LASTS.search(before) and _TERM_BEFORE.search(before)) else 0
+    points -= 2 if not runs_to and _NOT_THE_TERM.search(before[-90:]) else 0
+    points -= 4 if _AFTER_IT.search(before) and _FROM.search(one.behind) else 0
+    points -= 3 if one.period.unit in ("day", "week") else 0
+    return points
+
+
+def _renewal(reading: Reading, term: Quantity | None) -> Iterator[Proposal]:
+    for start, end in list(reading.clauses("renewal_term"))[:CLAUSES_READ]:
+        plain = reading.plain[start:end]
+        if not _RENEWS.search(plain):
+            continue
+        detail = {"automatic": bool(_AUTOMATIC.search(plain)) and not _NOT_RENEWED.search(plain)}
+        if yearly := _YEARLY.search(plain):
+            place = start + yearly.start(), start + yearly.end()
+            yield reading.fact("renewal_term", "1 year", *place, {"count": "1", "unit": "year", **detail})
+            return
+        fit = [
+            one
+            for one in _durations(reading, start, end)
+            if one.period != term and not _NOT_RENEWAL.search(one.behind) and one.period.unit != "day"
+        ]
+        for pattern in (_RENEWED_FOR, _RENEWED):
+            if chosen := next((one for one in fit if pattern.search(one.before)), None):
+                yield _fact(reading, "renewal_term", chosen.period, **detail)
+                return
+
+
+def _notices(reading: Reading, what: str, clause_type: str, about: re.Pattern[str]) -> Iterator[Proposal]:
+    """A quote may hold several sentences: the notice stands in one that is about renewal or termination itself.
+
+    A notice by which a party asks for a renewal is none against it.
+    """
+    for start, end in list(reading.clauses(clause_type))[:CLAUSES_READ]:
+        for low, high in reading.parts(start, end):
+            plain = reading.plain[low:high]
+            if not about.search(plain) or (what == "renewal" and not _refused(plain)):
+                continue
+            found = _notice(reading, (low, high))
+            if found is not None:
+                yield _fact(reading, "notice_period", found, **{"for": what})
+                return
+
+
+def _refused(plain: str) -> bool:
+    asked = _ASKS.search(plain) is not None
+    return _REFUSES.search(plain) is not None or (not asked and _ENDS_INSTEAD.search(plain) is not None)
+
+
+def _notice(reading: Reading, span: Span) -> Quantity | None:
+    for one in _durations(reading, *span):
+        if _CURES.search(one.before) or _CURES.search(one.behind[:40]) or _IS_TERM.search(one.before):
+            continue
+        if _NOTICE_BEHIND.search(one.behind) or (
+            _NOTICE_BEFORE.search(one.before) and re.search(r"notice|préavis|dénonc", one.before + one.behind, re.I)
+        ):
+            return one.period
+    return None
+
+
+def _fact(reading: Reading, kind: str, period: Quantity, **detail: object) -> Proposal:
+    number = plain_number(period.value)
+    value = f"{number} {period.unit}{'' if number == '1' else 's'}"
+    return reading.fact(kind, value, period.start, period.end, {"count": number, "unit": period.unit, **detail})

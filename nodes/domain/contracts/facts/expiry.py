@@ -1,0 +1,254 @@
+"""When a contract ends: on the day that it names, else on the day that follows from its beginning and its term."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+
+from nodes.domain.contracts.facts.dates import EXPIRES, Dates, Seen, iso, label_of
+from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.text.quantities import Quantity, plain_number
+
+SUREST = 4
+"""A named day that is likely to be the end has at least so many points."""
+LONGEST = 100
+"""Years that a term may last."""
+NEAR = 70
+"""Characters behind a length of time in which the words that say from when it runs begin."""
+
+_TERM_HEADING = re.compile(r"\b(?:terms?|duration|durée|expir\w+)\b", re.IGNORECASE)
+_OF_CONTRACT = re.compile(
+    r"\b(?<!date of )(?:this|the|present) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum|amendment|schedule"
+    r"|appointment)\b"
+    r"|[\"“](?:the )?(?:initial )?(?:term|service period|expir\w+ date|termination date|contract period)[\"”]"
+    r"|\b(?:initial|cooperation|effective|current) term\b|\b(?:contrat|marché|convention|accord|bail|mission)\b"
+    r"|^[\W\d]*(?:initial )?term\b|\bterm of (?:this|the)\b|\bthe term\b|\bcontract period\b",
+    re.IGNORECASE,
+)
+_BEGINS = re.compile(
+    r"\b(?:commenc\w+|begin\w*|start\w*|effective|from|in (?:full )?(?:force|effect)|continue\w*|remain\w*|valid"
+    r"|prend effet|entre en vigueur|à compter|conclue?)\b",
+    re.IGNORECASE,
+)
+_OTHER_THING = re.compile(
+    r"\b(?:options?|offer\w*|exclusiv\w+|quarter\w*|fiscal|(?:calendar|contract|taxable) year|reports?|records?"
+    r"|insur\w+"
+    r"|milestone\w*|warrant\w+|budget|forecast\w*|minimum|invoices?|payments?|royalt\w+|fees?|prices?|charges?|lease"
+    r"|audit\w*"
+    r"|support|non-?compet\w*|standstill|season|loan|notes?|shares?|patents?|garanti\w*|prix|paiement|facture\w*"
+    r"|assurance)\b",
+    re.IGNORECASE,
+)
+_END_LABEL = re.compile(
+    r"\W*(?:(?:subscription|contract|agreement|service|services|licen[cs]e|initial|term) ){0,2}"
+    r"(?:(?:end|expiry|expiration|termination) date|date (?:de fin|d['’]expiration|d['’]échéance|de terme)"
+    r"(?: du contrat| de l['’]abonnement)?)[ :.–-]*$",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"(?:19|20)\d\d,? ?(?:to|till|-|au) ?$")
+_IS_TERM = re.compile(r"^[^.;]{0,15}[\"“] ?(?:the )?(?:initial )?term\b", re.IGNORECASE)
+_SAYS_ELSE = re.compile(r"^ ?,? ?(?!and|or|but|unless)(?:[\w']+ ){1,4}(?:shall|will|agrees?|may)\b", re.IGNORECASE)
+_MAYBE = re.compile(r"\b(?:elects?|may|if|would|option|peut|pourra|si)\b", re.IGNORECASE)
+_LATER = re.compile(
+    r"\b(?:later (?:of|to occur)|whichever (?:is|comes|occurs) (?:the )?(?:later|last)|[\w-]+-by-)", re.IGNORECASE
+)
+
+_DAYS = {"day": 1, "week": 7}
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+_WHAT = r"(?: and including| et y compris)?[\W_]*(?P<what>[^,;()]{1,60})"
+_BEHIND = re.compile(
+    r"\b(?:from and after|from|following|after|since|of|subsequent to|(?:commenc|begin+|start)(?:es|e|s|ing)?\b"
+    r"(?: as)?(?: (?:on|upon|of|from|with|at))?|effective(?: as)?(?: of| on| upon)?|à compter (?:de |du )?"
+    rf"|à partir (?:de |du )?|depuis|suivant){_WHAT}",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(
+    r"\b(?:(?:commenc|beg[ia]n+|start)(?:es|e|s|ing)?\b(?: as)?(?: (?:on|upon|of|from|with|at))?|effective(?: as)?"
+    r"(?: of| on| upon| from)?|(?:effect|force)(?: as)? (?:on|upon|of|from)|from|prend effet (?:à compter )?(?:le "
+    r"|du |de )"
+    rf"|en vigueur (?:le |à compter (?:du |de ))|à compter (?:de |du )?){_WHAT}",
+    re.IGNORECASE,
+)
+_STOPS = re.compile(
+    r"[;]|\b(?:unless|provided|subject to|except|which|whichever|thereafter|with automatic|and (?:shall|will|may)"
+    r"|sauf|puis|renouvel\w+)\b",
+    re.IGNORECASE,
+)
+_ITS_DATE = re.compile(
+    r"(?:the )?(?:date|day)(?: and year)? (?:hereof|of th(?:is|e) (?:\w+ )?(?:agreement|contract|document|addendum)"
+    r"|(?:first )?(?:above|written|set forth|listed|stated)|first )|hereof\b|(?:the )?agreement date\b",
+    re.IGNORECASE,
+)
+_SIGNING = re.compile(
+    r"^(?:the |its |sa |la )?(?:(?:date )?(?:of )?(?:its |the |full )*(?:execution|signature|signing|date signed)\b"
+    r"|date (?:on which )?(?:it is )?signed|date de (?:sa |la )?signature)",
+    re.IGNORECASE,
+)
+_EFFECTIVE = re.compile(
+    r"^(?:the |la |sa )?(?:effective date|date d'effet|prise d'effet|entrée en vigueur)", re.IGNORECASE
+)
+_IS_DEFINED = re.compile(
+    r"[\"“«(](?:the |la )?(?:effective date|date d'effet)"
+    r"|\b(?:effective date|date d'effet)\b[\"”»)]* ?(?:means|shall|is|[:=–-]|est|désigne)",
+    re.IGNORECASE,
+)
+_SAME = re.compile(r"^(?:such|that|said) (?:date|day|time)\b|^(?:there|here)\w+\b", re.IGNORECASE)
+_NAMED = re.compile(r"^(?:the |such )?(?P<name>(?:[A-Z][\w-]* ){1,3}Date)\b")
+_ANNIVERSARY = re.compile(
+    r"\b(?P<word>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|fifteenth|twentieth"
+    r"|\d{1,2} ?(?:st|nd|rd|t ?h))(?: ?\(\d{1,2} ?(?:st|nd|rd|t ?h)?\))?[ -]?(?:year )?anniversary\b",
+    re.IGNORECASE,
+)
+_ORDINALS = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10, "fifteenth": 15, "twentieth": 20,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """From when a term runs; `date` is None where that is an event of which the text gives no day."""
+
+    date: Quantity | None
+
+
+def read_expiry(reading: Reading, dates: Dates, term: Quantity | None, *, renews: bool) -> Iterator[Proposal]:
+    """expiration_date, at most once.
+
+    A day that follows from beginning and term is marked `computed` in its detail and quoted with the words that state
+    both: it is the day of the same number when the term has run, so that whether the day itself still belongs to it
+    is left to the reader. `renews`: the contract goes on by itself after that day, which the detail then says.
+    """
+    after = {"renews": True} if renews else {}
+    named = _named(reading, dates)
+    if named is not None:
+        value = iso(reading, named.date)
+        written = reading.raw[named.date.start : named.date.end]
+        detail = {"date": value, "written": written, **after}
+        yield reading.fact("expiration_date", value, named.date.start, named.date.end, detail)
+        return
+    length = _anniversary(reading) or term
+    start = _start(reading, dates, length) if length else None
+    if length is None or start is None:
+        return
+    value, begins = _end(iso(reading, start), length), iso(reading, start)
+    if value:
+        detail = {"date": value, "computed": True, "from": begins, "count": plain_number(length.value)}
+        places = [(start.start, start.end), (length.start, length.end)]
+        yield reading.fact_of("expiration_date", value, places, {**detail, "unit": length.unit, **after})
+
+
+def _named(reading: Reading, dates: Dates) -> Seen | None:
+    """The day on which the contract itself is said to end; None where none is likely to be that."""
+    begun = [iso(reading, one.date) for one in (dates.effective, dates.made) if one]
+    best: tuple[int, Seen] | None = None
+    for one in dates.seen:
+        labelled = _END_LABEL.match(label_of(reading, one))
+        ends = labelled or EXPIRES.search(one.before) or _RANGE.search(one.before)
+        if ends and iso(reading, one.date) > max(begun, default=""):
+            points = SUREST if labelled else _points(reading, one, dates.seen)
+            if points >= SUREST and (best is None or points > best[0]):
+                best = points, one
+    return None if best is None else best[1]
+
+
+def _points(reading: Reading, one: Seen, seen: list[Seen]) -> int:
+    sentence = reading.at(one.date.start)
+    low, high = (sentence.start, sentence.end) if sentence else reading.around(one.date.start, one.date.end)
+    heading = f"{sentence.heading} {sentence.article}" if sentence else ""
+    plain, before = reading.plain[low:high], reading.plain[low : one.date.start]
+    points = 1 + (3 if _OF_CONTRACT.search(before[-250:]) else 0)
+    points += 2 if _TERM_HEADING.search(heading) else 0
+    points += 2 if _IS_TERM.search(one.behind) else 0
+    points += 1 if _BEGINS.search(before) else 0
+    points += 1 if any(low <= other.date.start < one.date.start for other in seen) else 0
+    points -= 3 if _OTHER_THING.search(before[-200:]) else 0
+    points -= 3 if _SAYS_ELSE.search(one.behind) else 0
+    points -= 3 if _LATER.search(plain) else 0
+    points -= 2 if _MAYBE.search(before[-160:]) else 0
+    return points
+
+
+def _anniversary(reading: Reading) -> Quantity | None:
+    """The length of a term that ends on an anniversary."""
+    for sentence in reading.sentences:
+        plain = reading.plain[sentence.start : sentence.end]
+        found = _ANNIVERSARY.search(plain)
+        if found and EXPIRES.search(plain[: found.start()]) and _OF_CONTRACT.search(plain[: found.start()]):
+            word = found["word"].casefold()
+            number = _ORDINALS.get(word) or int(re.sub(r"\D", "", word))
+            if not _OTHER_THING.search(plain[: found.start()][-120:]):
+                start = sentence.start + found.start()
+                return Quantity("duration", Decimal(number), "year", start, sentence.start + found.end())
+    return None
+
+
+def _start(reading: Reading, dates: Dates, length: Quantity) -> Quantity | None:
+    """The day from which a term runs, as its sentence says; None where it runs from something of unknown date."""
+    sentence = reading.at(length.start)
+    low, high = (sentence.start, sentence.end) if sentence else reading.around(length.start, length.end)
+    plain = reading.plain[low:high]
+    if _LATER.search(plain):
+        return None
+    stop = _STOPS.search(plain, length.end - low)
+    behind = _BEHIND.search(plain, length.end - low, stop.start() if stop else len(plain))
+    places = [behind] if behind and behind.start() - (length.end - low) < NEAR else []
+    for found in (*places, *_BEFORE.finditer(plain, 0, length.start - low)):
+        start = _said(reading, dates, found["what"], low + found.start("what"))
+        if start is not None:
+            return start.date
+    own = dates.effective or dates.made
+    return own.date if own else None
+
+
+def _said(reading: Reading, dates: Dates, what: str, place: int) -> _Start | None:
+    """What the words behind "from" mean; None where they only point back."""
+    day = next((one.date for one in dates.seen if place <= one.date.start < place + 20), None)
+    if day is not None:
+        return _Start(day)
+    if _SAME.search(what):
+        return None
+    own = dates.effective
+    if _ITS_DATE.match(what):
+        own = dates.made
+    elif _SIGNING.search(what):
+        own = dates.signed or dates.made
+    elif _EFFECTIVE.search(what):
+        # A date that is written large and defined nowhere is that of the contract.
+        own = own or (None if _IS_DEFINED.search(reading.plain) else dates.made)
+    else:
+        named = _NAMED.search(what)
+        own = _defined(reading, dates, named["name"]) if named else None
+    return _Start(own.date if own else None)
+
+
+def _defined(reading: Reading, dates: Dates, name: str) -> Seen | None:
+    """The date that the text calls by this name."""
+    behind = re.compile(rf"^[^.;]{{0,40}}[\"“] ?(?:the )?{re.escape(name)}", re.IGNORECASE)
+    before = re.compile(rf"\b{re.escape(name)}[\"”]? ?(?:means|shall mean|:|is)[^.;]{{0,40}}$", re.IGNORECASE)
+    its, called = f"(?i:{_ITS_DATE.pattern})", re.escape(name)
+    by_reference = rf"\b{called}[\"”]? ?(?:means|shall mean|is) {its}|{its}[^.;()]{{0,20}} ?\([^()]{{0,12}}\b{called}"
+    if re.search(by_reference, reading.plain):
+        return dates.made
+    return next((one for one in dates.seen if behind.search(one.behind) or before.search(one.before)), None)
+
+
+def _end(begins: str, length: Quantity) -> str:
+    """The ISO date a length of time later; "" where there is none."""
+    try:
+        day = date.fromisoformat(begins)
+        if length.unit in _DAYS:
+            return (day + timedelta(days=int(length.value * _DAYS[length.unit]))).isoformat()
+        months = length.value * _MONTHS[length.unit]
+        if months != int(months) or not 0 < months <= LONGEST * 12:
+            return ""
+        years, month = divmod(day.month - 1 + int(months), 12)
+        year = day.year + years
+        return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1])).isoformat()
+    except (ValueError, OverflowError):
+        return ""

@@ -1,0 +1,150 @@
+"""A document as the readers of facts see it: plain text of equal length, sentences, and the words around a place."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.evidence.findings import Candidate
+from nodes.domain.text.documents import DocumentText
+from nodes.domain.text.normalise import Span
+from nodes.domain.text.quantities import PLAIN, Quantity, quantities
+from nodes.domain.text.sentences import Sentence, sentences
+
+LONGEST_QUOTE = 420
+"""Characters; of a longer sentence the words around the value are quoted."""
+MARGIN = 150
+SHORTEST_PART = 30
+"""Characters of one part of a quote in several parts."""
+EDGE = 80
+"""Characters on each side of an edge within which a number may lie that the edge would cut."""
+
+HEAD = 6_000
+"""Parties, title and date of a contract stand in so many first characters."""
+
+
+def spaced(pattern: str) -> str:
+    """The pattern with runs of blanks wherever it has one: a text may be set with wide spaces or in columns."""
+    return re.sub(r" (?![?*+{])", " +", pattern.replace(" ?", " *"))
+
+
+class Reading:
+    """One document at work; offsets of `plain` are offsets of the text."""
+
+    def __init__(self, text: DocumentText, candidates: Sequence[Candidate], source: str) -> None:
+        self.document, self.raw, self.source = text, text.text, source
+        self.plain = text.text.translate(PLAIN)
+        self.language = text.language
+        self.sentences = sentences(text)
+        self._starts = [one.start for one in self.sentences]
+        self._candidates = candidates
+
+    def clauses(self, *types: str) -> Iterator[Span]:
+        """Where the engine saw clauses of these types, the surest first."""
+        ranked = sorted(self._candidates, key=lambda one: (-one.confidence, one.start or 0))
+        for one in ranked:
+            if one.clause_type in types and one.start is not None:
+                yield one.start, one.start + len(one.quote)
+
+    def at(self, offset: int) -> Sentence | None:
+        """The sentence that holds this offset; None in a heading or between sentences."""
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0 or offset >= self.sentences[index].end:
+            return None
+        return self.sentences[index]
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """All of the text, in order; worked out once, since it takes longer than everything else."""
+        return quantities(self.plain)
+
+    def within(self, start: int, end: int) -> list[Quantity]:
+        """The quantities of a part of the text."""
+        first = bisect_left(self._places, start)
+        found = []
+        for one in self.quantities[first:]:
+            if one.start >= end:
+                break
+            if one.end <= end:
+                found.append(one)
+        return found
+
+    @cached_property
+    def _places(self) -> list[int]:
+        return [one.start for one in self.quantities]
+
+    def parts(self, start: int, end: int) -> Iterator[Span]:
+        """The sentences of a part of the text, cut at its edges; the whole part where there are none."""
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        found = False
+        for one in self.sentences[first:]:
+            if one.start >= end:
+                break
+            if one.end > start:
+                found = True
+                yield max(one.start, start), min(one.end, end)
+        if not found:
+            yield start, end
+
+    def around(self, start: int, end: int) -> Span:
+        """What is quoted for a value at this place: its sentence, else its line, else the words around it."""
+        sentence = self.at(start)
+        low, high = (sentence.start, sentence.end) if sentence else self._line(start, end)
+        low, high = min(low, start), max(high, end)
+        if high - low <= LONGEST_QUOTE:
+            return low, high
+        return self._words(max(low, start - MARGIN), min(high, end + MARGIN), low, high)
+
+    def fact(
+        self,
+        kind: str,
+        value: str,
+        start: int,
+        end: int,
+        detail: Mapping[str, Any] | None = None,
+        *,
+        exact: bool = False,
+    ) -> Proposal:
+        """A fact of the value at [start, end), quoted with its sentence, or with these words alone if `exact`."""
+        low, high = (start, end) if exact else self.around(start, end)
+        return Proposal(kind, value, self.raw[low:high], dict(detail or {}), low, self.source)
+
+    def fact_of(
+        self, kind: str, value: str, places: Sequence[Span], detail: Mapping[str, Any] | None = None
+    ) -> Proposal:
+        """A fact that follows from several places, quoted with the sentence of each, in the order of the text."""
+        parts: list[Span] = []
+        for low, high in sorted(self._long_enough(*self.around(*place)) for place in places):
+            if parts and low <= parts[-1][1]:
+                parts[-1] = parts[-1][0], max(high, parts[-1][1])
+            else:
+                parts.append((low, high))
+        quote = " … ".join(self.raw[low:high] for low, high in parts)
+        return Proposal(kind, value, quote, dict(detail or {}), parts[0][0], self.source)
+
+    def _long_enough(self, low: int, high: int) -> Span:
+        """Words enough that a part of a quote is found wherever its other part stands."""
+        return (low, high) if high - low > SHORTEST_PART else self._words(max(low - MARGIN // 2, 0), high, 0, high)
+
+    def _line(self, start: int, end: int) -> Span:
+        low = max(self.raw.rfind("\n", 0, start), self.raw.rfind("\f", 0, start)) + 1
+        ends = [at for mark in "\n\f" if (at := self.raw.find(mark, end)) >= 0]
+        high = min(ends, default=len(self.raw))
+        line = self.raw[low:high]
+        return low + len(line) - len(line.lstrip()), low + len(line.rstrip())
+
+    def _words(self, start: int, end: int, low: int, high: int) -> Span:
+        """The range without the torn words at its edges."""
+        if start > low and (blank := self.plain.find(" ", start, end)) >= 0:
+            start = blank + 1
+        if end < high and (blank := self.plain.rfind(" ", start, end)) > start:
+            end = blank
+        # A quote ends beside a number, never in it: half of one would say another.
+        for one in self.within(start - EDGE, end + EDGE):
+            start = one.end if one.start < start < one.end else start
+            end = one.start if one.start < end < one.end else end
+        return start, len(self.plain[:end].rstrip())

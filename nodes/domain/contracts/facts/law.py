@@ -1,0 +1,182 @@
+"""Which law governs a contract, and who decides disputes under it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from nodes.domain.contracts.facts.contract_wide import APART
+from nodes.domain.contracts.facts.fact_text import MARGIN, Reading, spaced
+from nodes.domain.contracts.facts.law_names import NAME, law_of_contract, other_law, place_of, tidy
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.text.negation import affirmed
+
+CLAUSES_READ = 4
+MOST_LAWS = 3
+SEATED = 700
+"""Characters behind an arbitration clause in which a sentence of its own may name the seat."""
+TORN = 120
+"""Characters behind a clause in which its sentence may go on."""
+
+_GOVERNS = re.compile(
+    r"\b(?:govern\w*|constru\w+|interpret\w*|appl(?:y|ies|icable)|subject to|régie?s?|soumise?s?|applicable"
+    r"|regie?s?|laws?|droit|loi)\b",
+    re.IGNORECASE,
+)
+_DOES = re.compile(r" (?:hereby |each |both )?(?:agrees?|consents?|waives?|submits?|shall|will)\b")
+_ARBITRATION = re.compile(
+    spaced(
+        r"\b(?:arbitrat\w+|arbitrage|arbitral\w*)\b(?:[^.;]{0,160}?\b(?:in|at|à|place shall be|seat(?:ed)? (?:shall be "
+        r"|is )?(?:in )?)"
+        rf" (?:the )?(?:city of )?(?P<place>{NAME}))?",
+    ),
+    re.IGNORECASE,
+)
+_SEAT = re.compile(
+    spaced(
+        r"\b(?:(?:seat|place|venue|location)(?:,? or legal place,?)? of (?:the |any )?arbitration"
+        r"|arbitration (?:shall|will) (?:be (?:held|conducted|seated)|take place)"
+        r"|siège (?:de l['’]arbitrage|du tribunal arbitral)|lieu de l['’]arbitrage)"
+        r" ?(?:shall be|will be|is|est|sera|:|fixé)? (?:situé |fixé )?(?:in |at |à )?(?:the )?(?:city of )?"
+        rf"(?P<place>{NAME})",
+    ),
+    re.IGNORECASE,
+)
+_NO_ARBITRATION = re.compile(r"\b(?:no|not|without) (?:[\w]+ ){0,4}arbitrat", re.IGNORECASE)
+_COURTS = re.compile(
+    spaced(
+        r"\b(?P<court>(?:(?:state|federal|local|competent|ordinary|commercial|supreme|district|high|provincial|superior"
+        r"|civil) (?:and |or )?){0,4}"
+        r"courts?(?: of (?:competent jurisdiction|law))?"
+        r" (?:(?:sitting|located|situated|residing|seated) )?(?:of|in|for|at)(?: and for)? (?:the )?"
+        rf"(?:(?:state|commonwealth|county|city|borough|province|district|republic|canton)s? of )?(?P<place>{NAME}))",
+    ),
+    re.IGNORECASE,
+)
+_NAMED_COURT = re.compile(spaced(rf"\b(?P<court>(?-i:Court|Courts|High Court|District Court) of (?P<place>{NAME}))"))
+_TRIBUNAL = re.compile(
+    spaced(
+        r"\b(?P<court>(?:tribuna(?:l|ux)|cour d'appel|juridictions?)(?: (?:de commerce"
+        r"|judiciaires?|administratifs?|compétente?s?"
+        r"|des activités économiques|de grande instance))*(?: (?:du ressort )?(?:de la cour d'appel )?)"
+        rf"(?:de |d'|du |des )(?:la |l')?(?P<place>{NAME}))",
+    ),
+    re.IGNORECASE,
+)
+_JURISDICTION = re.compile(
+    r"\b(?:jurisdiction|venue|courts?|tribuna(?:l|ux)|compéten\w+|ressort|juridictions?|dispute"
+    r"|litiges?|différends?)\b",
+    re.IGNORECASE,
+)
+
+
+def read_law(reading: Reading) -> Iterator[Proposal]:
+    """governing_law and court (once; an arbitration says so in its detail).
+
+    A contract has one law, and a second only where two of its sentences give different laws to the whole of it.
+    """
+    said = _said(reading)
+    spans = [*list(reading.clauses("governing_law"))[:CLAUSES_READ], *said[:CLAUSES_READ]]
+    law = next((found for start, end in spans if (found := _law(reading, start, end))), None)
+    if law:
+        yield law
+        yield from _other_laws(reading, law.value, said)
+    court = next(
+        (found for start, end in [*spans, *_about_courts(reading, spans)] if (found := _court(reading, start, end))),
+        None,
+    )
+    if court:
+        yield court
+
+
+def _said(reading: Reading) -> list[tuple[int, int]]:
+    """Sentences that say which law governs."""
+    found = []
+    for one in reading.sentences:
+        plain = reading.plain[one.start : one.end]
+        if re.search(
+            r"\b(?:governed|construed|régie?s?|soumise?s?)\b[^.;]{0,120}\b(?:laws?|droit|lois?)\b", plain, re.IGNORECASE
+        ):
+            found.append((one.start, one.end))
+    return found
+
+
+def _other_laws(reading: Reading, first: str, said: list[tuple[int, int]]) -> Iterator[Proposal]:
+    """Laws that the whole contract is given beside the one that is known, if that is given to the whole of it too."""
+    whole = [(law, *span) for span in said if (law := law_of_contract(reading.plain[slice(*span)]))]
+    near = [start for law, start, _ in whole if not other_law(law, first)]
+    known = [first]
+    for law, start, end in whole:
+        # Further apart they may stand in two agreements that are bound together.
+        if len(known) == MOST_LAWS:
+            return
+        if all(other_law(law, one) for one in known) and _is_near(near, start):
+            known.append(law)
+            if found := _law(reading, start, end):
+                yield found
+
+
+def _is_near(places: list[int], start: int) -> bool:
+    index = bisect_left(places, start)
+    return any(abs(start - at) <= APART for at in places[max(index - 1, 0) : index + 1])
+
+
+def _law(reading: Reading, start: int, end: int) -> Proposal | None:
+    plain = reading.plain[start:end]
+    if not _GOVERNS.search(plain):
+        return None
+    # A reader that meets a page break may have parted the sentence. A law that is excluded does not govern.
+    place = place_of(affirmed(plain)) or place_of(affirmed(reading.plain[start : end + TORN]))
+    if place:
+        name, low, high = place
+        written = " ".join(reading.raw[start + low : start + high].split())
+        quote = max(start, start + low - MARGIN), start + high
+        begin = reading.plain.find(" ", quote[0]) + 1 if quote[0] > start else start
+        return reading.fact("governing_law", name, begin, quote[1], {"place": name, "written": written}, exact=True)
+    return None
+
+
+def _about_courts(reading: Reading, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The sentences around the law, then others that settle jurisdiction."""
+    near: list[tuple[int, int]] = []
+    far: list[tuple[int, int]] = []
+    for one in reading.sentences:
+        plain = reading.plain[one.start : one.end]
+        if not _JURISDICTION.search(plain):
+            continue
+        if any(-600 < one.start - end < 900 for _, end in spans):
+            near.append((one.start, one.end))
+        elif re.search(r"\b(?:exclusive|jurisdiction|venue|compéten\w+|arbitra\w+)\b", plain, re.IGNORECASE):
+            far.append((one.start, one.end))
+    return [*near[:6], *far[:6]]
+
+
+def _court(reading: Reading, start: int, end: int) -> Proposal | None:
+    plain = reading.plain[start:end]
+    for pattern in (_TRIBUNAL, _NAMED_COURT, _COURTS):
+        if found := pattern.search(plain):
+            named = found["place"]
+            # "… courts of Houston, Texas, and Acme agrees": who agrees is no place.
+            if _DOES.match(plain, found.end()):
+                named = re.sub(r",? and [^,]+$", "", named)
+            place = tidy(named)
+            if not place:
+                continue
+            value = " ".join(found["court"].split())
+            value = value[: len(value) - len(" ".join(found["place"].split())) + len(place)]
+            return reading.fact(
+                "court", value, start + found.start(), start + found.end(), {"kind": "court", "place": place}
+            )
+    found = _ARBITRATION.search(plain)
+    if found and not _NO_ARBITRATION.search(plain):
+        place = tidy(found["place"] or "")
+        seat = _SEAT.search(reading.plain, end, end + SEATED) if not place else None
+        if seat:
+            place = tidy(seat["place"])
+            value, detail = f"arbitration in {place}", {"kind": "arbitration", "place": place}
+            return reading.fact_of("court", value, [(start + found.start(), start + found.end()), seat.span()], detail)
+        value = f"arbitration in {place}" if place else "arbitration"
+        detail = {"kind": "arbitration", **({"place": place} if place else {})}
+        return reading.fact("court", value, start + found.start(), start + found.end(), detail)
+    return None

@@ -1,0 +1,116 @@
+"""Which law a sentence names, and whether it says so of the whole contract."""
+
+from __future__ import annotations
+
+import re
+
+from nodes.domain.contracts.facts.contract_wide import of_whole
+from nodes.domain.contracts.facts.fact_text import spaced
+from nodes.domain.text.negation import affirmed
+from nodes.domain.text.normalise import simplify
+
+_ADJECTIVES = {
+    "french": "France", "francais": "France", "francaise": "France", "english": "England", "anglais": "England",
+    "anglaise": "England", "dutch": "Netherlands", "neerlandais": "Netherlands", "german": "Germany",
+    "allemand": "Germany", "allemande": "Germany", "swiss": "Switzerland", "suisse": "Switzerland",
+    "belgian": "Belgium", "belge": "Belgium", "italian": "Italy", "italien": "Italy", "italienne": "Italy",
+    "spanish": "Spain", "espagnol": "Spain", "espagnole": "Spain", "irish": "Ireland", "irlandais": "Ireland",
+    "scots": "Scotland", "luxembourgeois": "Luxembourg", "luxembourgeoise": "Luxembourg", "austrian": "Austria",
+    "swedish": "Sweden", "danish": "Denmark", "norwegian": "Norway", "finnish": "Finland", "israeli": "Israel",
+    "chinese": "China", "prc": "China", "japanese": "Japan", "indian": "India", "canadian": "Canada",
+    "quebecois": "Quebec", "quebecoise": "Quebec", "portuguese": "Portugal", "polish": "Poland",
+    "singapore": "Singapore", "texas": "Texas", "delaware": "Delaware", "californian": "California",
+}  # fmt: skip
+_FRENCH_NAMES = {
+    "france": "France", "republique francaise": "France", "prc": "China", "suisse": "Switzerland",
+    "belgique": "Belgium", "allemagne": "Germany", "l'angleterre": "England", "angleterre": "England",
+    "luxembourg": "Luxembourg",
+    "pays-bas": "Netherlands", "espagne": "Spain", "italie": "Italy", "quebec": "Quebec",
+    "republic of france": "France",
+}  # fmt: skip
+_ADJECTIVE = "|".join(sorted(_ADJECTIVES, key=len, reverse=True))
+_WORD = r"(?-i:[A-Z])(?:\.(?:(?-i:[A-Z])\.)+|[\w'’-]*)"
+NAME = rf"{_WORD}(?:,? (?:(?:and|&|of|du|de|des|la|et) (?:the )?)*{_WORD}){{0,5}}"
+_OF_PLACE = re.compile(
+    spaced(
+        r"\b(?:(?:(?:substantive|internal|local|domestic|civil) )*laws?|legislation|lois?|droit|jurisdiction)"
+        r"(?: \([^)]{1,80}\))?(?: (?:in force|applicable|and \w+))?(?:, and not [^,]{1,60},)? (?:of|in|de|du|des"
+        r"|(?=the state of|state of)"
+        r"|d') ?(?:the |la |l')?"
+        rf"(?:(?:state|commonwealth|province|kingdom|country|territory|city|canton|état) (?:and [a-z]+ )?(?:of|de"
+        rf"|du) )?(?P<place>république française|(?:Republic of )?{NAME})",
+    ),
+    re.IGNORECASE,
+)
+_STATE_LAW = re.compile(
+    spaced(
+        r"\b(?P<place>(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+)?)(?: state)? laws? (?:shall|will|governs?|applies|apply"
+        r"|without)",
+    ),
+    re.IGNORECASE,
+)
+_BY_ADJECTIVE = re.compile(
+    spaced(
+        rf"\b(?:(?P<en>{_ADJECTIVE}) (?:substantive |civil |positive )*laws?|(?:droit|loi|législation"
+        rf"|legislation)s? (?P<fr>{_ADJECTIVE})s?)\b"
+    )
+)
+_GOVERNED = re.compile(r"\b(?:govern(?:ed|s)|constru(?:ed|es)|regie?|regissent|regit|soumise?|soumises?)\b")
+_WIDE = re.compile(
+    r"united (?:states|kingdom)|\bu\.?s\.?(?:a\.?)?$|\bu\.?k\.?$|america|great britain|canada|australia|european union"
+)
+"""Laws that include others."""
+_TAIL = re.compile(
+    r"(?:[,;.]|\b(?:and|without|excluding|as|applicable|et|sans|USA|U\.S\.A\.?|Without|Regardless)\b)*\s*$"
+)
+_OTHER_WORDS = re.compile(
+    r",? (?:and|et) (?:the )?(?:part(?:y|ies)|each|any|no|all|be|is|shall|will"
+    r"|agreements?|contracts?|courts?|united nations)\b.*$",
+    re.IGNORECASE,
+)
+
+
+def law_named(sentence: str) -> str:
+    """The country or state whose law a sentence names first and does not exclude; "" where it names none."""
+    place = place_of(affirmed(sentence))
+    return place[0] if place else ""
+
+
+def place_of(plain: str) -> tuple[str, int, int] | None:
+    """The law's country or state, in English where it is known, and where it stands."""
+    adjective = _BY_ADJECTIVE.search(_same_length(plain))
+    named = _OF_PLACE.search(plain) or _STATE_LAW.search(plain)
+    if adjective and (named is None or adjective.start() <= named.start()):
+        name = _ADJECTIVES[(adjective["en"] or adjective["fr"])]
+        return name, adjective.start(), adjective.end()
+    if named is None:
+        return None
+    name = tidy(named["place"])
+    if not name or name.casefold() in ("agreement", "contract", "state", "parties"):
+        return None
+    return _FRENCH_NAMES.get(simplify(name), name), named.start(), named.end()
+
+
+def _same_length(plain: str) -> str:
+    """Lower case without accents, one character for one."""
+    return "".join(simple if len(simple := simplify(char)) == 1 else " " for char in plain)
+
+
+def tidy(place: str) -> str:
+    place = _OTHER_WORDS.sub("", " ".join(place.split()))
+    previous = None
+    while place != previous:
+        previous, place = place, _TAIL.sub("", place).strip(" ,")
+    return place
+
+
+def law_of_contract(sentence: str) -> str:
+    """The law of the whole contract; "" where the sentence is about less, or says more."""
+    plain = of_whole(sentence)
+    return law_named(sentence) if plain and _GOVERNED.search(plain) else ""
+
+
+def other_law(one: str, other: str) -> bool:
+    """Are these two laws, of which neither includes the other?"""
+    names = simplify(one), simplify(other)
+    return not any(_WIDE.search(name) for name in names) and names[0] not in names[1] and names[1] not in names[0]

@@ -1,0 +1,131 @@
+"""What an amendment says of the articles of its agreement: replaced, deleted, changed or added."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.evidence.facts import Proposal
+
+MOST = 60
+"""Changes that are read from one amendment."""
+AFTER = 160
+"""Characters behind a deletion in which a sentence of its own may say what comes in its place."""
+
+_ART = r"(?:(?:sub-?)?(?:section|clause|article|paragraph)|§)"
+_N = r"\d{1,3}(?:\.\d{1,3})*(?: ?\([a-z0-9]{1,4}\))*(?: (?:bis|ter|quater)\b)?"
+_LIST = rf"(?P<n>{_N}(?:(?:, ?(?:and |et )?| and | et ){_N})*)"
+_CHANGED = re.compile(
+    rf"(?P<lead>[^.;:]{{0,90}}?)\b{_ART}s? {_LIST}(?P<of>[^.;:]{{0,110}}?)(?:,? )\b(?:is|are|shall be|will be|est"
+    rf"|sont|sera|seront)"
+    r" (?:hereby |hereinafter |further |also |entièrement |intégralement |purement et simplement |en totalité "
+    r"|dans (?:son|leur) (?:intégralité|ensemble) )*"
+    r"(?P<verb>deleted|replaced|amended|revised|modified|changed|restated|superseded|supplemented|removed|reduced"
+    r"|increased|extended"
+    r"|supprimée?s?|remplacée?s?|modifiée?s?|abrogée?s?|complétée?s?|annulée?s?|ramenée?s?|portée?s?|prorogée?s?)\b"
+    r"(?P<behind>[^.;:]{0,120})",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(
+    rf"\b(?P<verb>deletes?|replaces?|amends?|deleting|replacing|amending|supprimer|abroger"
+    rf"|remplacer)\b (?P<lead>(?:the |les? |la |l['’])?(?:text of |existing )?)"
+    rf"{_ART}s? {_LIST}(?P<of>)(?P<behind>[^.;:]{{0,120}})",
+    re.IGNORECASE,
+)
+_ADDED = re.compile(
+    rf"\b(?:new {_ART} {_LIST}[^.;:]{{0,60}}\b(?:is|are|shall be) (?:hereby )?(?:added|inserted)"
+    rf"|il est (?:ajouté|inséré|créé) (?:un|une) (?:nouvel(?:le)? )?{_ART} {_LIST.replace('<n>', '<m>')})",
+    re.IGNORECASE,
+)
+_PART = re.compile(
+    r"\b(?:words?|sentences?|sub-?paragraphs?|phrases?|references? to|definition|figure|number|table|mots?|termes"
+    r"|alinéas?|chiffre|montant"
+    r"|plafond|délai|engagement|percentage|amount|date|item|row|part)\b|\b(?:in|of|under|within|from|by|to|de|dans"
+    r"|à|du|prévue?s? à)"
+    r"(?: (?:the|l['’]|la|le|les))? ?(?:l['’])?$",
+    re.IGNORECASE,
+)
+_REFERS = re.compile(
+    r"\b(?:consistent with|pursuant to|in accordance with|subject to|as (?:provided|defined|set forth) in"
+    r"|notwithstanding"
+    r"|conformément (?:à|aux)|en application d[eu])(?: the| l['’])? ?$",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(
+    r"\b(?:deleted|replaced|restated|superseded|removed|supprim\w+|remplac\w+|abrog\w+|annul\w+|delet\w+|replac\w+)",
+    re.IGNORECASE,
+)
+_ENTIRE = re.compile(
+    r"\b(?:in (?:its|their) entirety|dans (?:son|leur) (?:intégralité|ensemble)|to read|read as follows|restated"
+    r"|ainsi rédigé\w*|comme suit)\b",
+    re.IGNORECASE,
+)
+_TAKEN_OUT = re.compile(r"delet|remov|supprim|abrog|annul", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"\bwithout (?:any |being )?replac\w+|\bnot (?:be )?(?:being )?replaced|\bsans (?:être |aucun )?remplac\w+"
+    r"|\bpas remplacée?s?",
+    re.IGNORECASE,
+)
+"""Says that nothing comes in its place, with the words that else say what does."""
+_INSTEAD = re.compile(
+    r"\b(?:replac\w+|restated|substitut\w+|remplac\w+|the following|to read|read as follows|in lieu"
+    r"|in (?:its|their) (?:place|stead)|ainsi rédig\w+|comme suit|(?:dispositions|stipulations) (?:ci-après|suivantes)"
+    r"|lieu et place)\b",
+    re.IGNORECASE,
+)
+_THEN = re.compile(
+    r"\W{0,4}(?:it|they|the following|il|elle|ils|elles|les (?:dispositions|stipulations) suivantes)\b[^.;:]{0,60}?"
+    r"\b(?:is|are|shall be|est|sont|sera|seront) (?:hereby )?"
+    r"(?:replaced|inserted|substituted|remplac|inséré|substitué)",
+    re.IGNORECASE,
+)
+
+
+def read_changes(reading: Reading) -> Iterator[Proposal]:
+    """Every article that an amendment says it replaces, deletes, changes or adds."""
+    count = 0
+    for sentence in reading.sentences:
+        plain = reading.plain[sentence.start : sentence.end]
+        if not re.search(rf"{_ART}s? \d", plain, re.IGNORECASE):
+            continue
+        end = 0
+        behind = reading.plain[sentence.end : sentence.end + AFTER]
+        for found, detail in sorted(_said_of_articles(plain, behind), key=lambda one: one[0].start()):
+            if found.start() >= end and count < MOST:
+                end, count = found.end(), count + 1
+                yield _change(reading, sentence.start, found, detail)
+
+
+def _said_of_articles(plain: str, next_words: str) -> Iterator[tuple[re.Match[str], dict[str, object]]]:
+    for added in _ADDED.finditer(plain):
+        yield added, {"articles": _articles(added["n"] or added["m"]), "action": "add", "whole": False}
+    for found in (*_CHANGED.finditer(plain), *_COMMAND.finditer(plain)):
+        if not _REFERS.search(found["lead"]):
+            yield found, _detail(found, f"{plain[found.end() :]} {next_words}")
+
+
+def _detail(found: re.Match[str], then: str) -> dict[str, object]:
+    """Articles, action and whole; `then` are the words behind, where a deletion may say what comes instead."""
+    verb, behind = found["verb"], found["behind"]
+    part = _PART.search(found["lead"].rstrip()) or _PART.search(found["of"])
+    whole = not part and bool(_WHOLE.search(verb) or _ENTIRE.search(behind))
+    action = "change"
+    if whole:
+        said = _NOTHING.sub("", behind)
+        deleted = _TAKEN_OUT.match(verb) and not _INSTEAD.search(said) and not _THEN.match(then.lstrip(" .;:"))
+        action = "delete" if deleted else "replace"
+    return {"articles": _articles(found["n"]), "action": action, "whole": whole}
+
+
+def _change(reading: Reading, base: int, found: re.Match[str], detail: dict[str, object]) -> Proposal:
+    words = {"replace": "replaced", "delete": "deleted", "change": "changed", "add": "added"}
+    articles: list[str] = detail["articles"]  # type: ignore[assignment]
+    value = f"{', '.join(articles)} {words[str(detail['action'])]}"
+    start = base + found.start()
+    start += len(found.group()) - len(found.group().lstrip())
+    return reading.fact("replaces", value, start, base + found.end(), detail)
+
+
+def _articles(listed: str) -> list[str]:
+    return [re.sub(r" (?=\()", "", one) for one in re.findall(_N, listed, re.IGNORECASE)]

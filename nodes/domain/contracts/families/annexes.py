@@ -1,0 +1,264 @@
+"""The annexes of a document: those that it says are attached or belong to it, and those that are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.contracts.families.document_lists import general_terms, listed_documents, within
+from nodes.domain.contracts.families.named_annexes import (
+    defined,
+    label_named,
+    labels_by_name,
+    named,
+    named_headings,
+    parts_of,
+)
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.text.normalise import Span
+
+TOP = 60
+"""A label among so many first characters says what the document is."""
+LONGEST = 160
+"""Of a line that is longer, the label alone is the heading."""
+MOST = 60
+"""What names more annexes is a list of annexes."""
+GENERAL_TERMS = "general terms"
+"""The label of general terms, which have no number."""
+OF_ANOTHER = frozenset(("amendment", "annex", "order", "statement_of_work"))
+"""Forms of documents that speak of the annexes of their agreement as if they were their own."""
+
+_KIND = r"(?:annexe?|appendix|exhibit|schedule|attachment)"
+_ID = (
+    r"(?:n ?[°º] ?)?(?P<id>\d{1,2}(?:[.-]\d{1,2}){0,3}|(?-i:[IVX]{1,4}(?:-[A-Z])?)\b"
+    r"|(?-i:(?!(?:OF|TO|IN|ON|BY|IS|AS|OR|AT|NO|IF)\b)[A-Z]{1,2})(?:-\d{1,2})?)"
+)
+_LABEL = re.compile(rf"\b(?P<kind>{_KIND})(?P<many>s?)(?: [-–])? {{1,2}}{_ID}\b(?! ?[a-z]['’])", re.IGNORECASE)
+_NAME = r"(?: ?(?:\([^()]{1,80}\)|«[^»]{1,80}»|[\"“][^\"”]{1,80}[\"”]))?"
+# Of "Schedules 1, 2 and 4" the numbers behind the first, of "Annexes 1 à 4" the last one.
+_NEXT = re.compile(
+    rf"{_NAME}(?: ?, ?(?:and |et )?| (?:and|et|&|or|ou) )(?P<id>\d{{1,2}}|[A-Z])\b(?!['’%])"
+    rf"|{_NAME} ?(?P<to>-|–|to|à) ?(?P<last>\d{{1,2}})\b"
+)
+_BLANK = r"[ \t\u00a0]"
+# Of a text that was taken from a web page: "&nbsp;", well written or not.
+_ENTITY = r"&(?:[a-z]{2,8}|#\d{1,5});"
+_HEADING = re.compile(
+    rf"(?:^|(?<=\f))(?:{_BLANK}|{_ENTITY})*[\"“«]?(?P<kind>{_KIND})(?:(?:{_BLANK}?[-–:])?{_BLANK}{{1,3}}|(?=\d))[\"“«]?{_ID}\b"
+    r"[\"”»]?(?P<rest>[^\n\f]*)(?=[\n\f]|\Z)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A heading "Annexes" with the number of the paragraph below it.
+_TWO_LINES = re.compile(rf"{_KIND}e?s\s*\n", re.IGNORECASE)
+_ATTACHED = re.compile(
+    r"\b(?:attached|annexed|appended|enclosed|affixed)\b|\bjoint(?:e|s|es)\b|\bjoint (?:à|aux?|en)\b"
+    r"|\bci-jointe?s?\b|\bannexée?s?\b|\bci-annexée?s?\b",
+    re.IGNORECASE,
+)
+_NO_PAPER = re.compile(
+    r"\b(?:if any|intentionally|reserved|omitted|to be (?:attached|agreed|added|determined)|form 10|form 8"
+    r"|annual report|registration statement|filed (?:as|with)|le cas échéant"
+    r"|may be attached)\b",
+    re.IGNORECASE,
+)
+_LEADS_TO = re.compile(
+    r"(?:\b(?:set (?:out|forth)|described|defined|specified|detailed|listed|contained|stated|shown|identified|indicated"
+    r"|laid down|provided(?: for)?|outlined|determined) (?:\w+ly )?(?:in|on|at|under)"
+    r"|\b(?:in accordance with|pursuant to|according to|as per)(?: the (?:provisions|terms|rates|prices|requirements) "
+    r"(?:of|in))?"
+    r"|\b(?:figur\w+|définie?s?|décrite?s?|précisée?s?|fixée?s?|prévue?s?|détaillée?s?|indiquée?s?|mentionnée?s?"
+    r"|listée?s?|énumérée?s?|stipulée?s?) (?:à|en|dans|aux?|par|sur)"
+    r"|\bconformément (?:à|aux)|\bselon)(?: the| les?| la)?(?: l['’])? ?"
+    rf"(?:{_KIND}s? [\w.-]{{1,6}}{_NAME}(?:, | (?:and|or|et|ou|à l['’]|l['’])+ ?)(?:l['’])?)*$",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(
+    rf"{_NAME} (?:sets? out|contains?|describes?|specif(?:y|ies)|forms? (?:an )?(?:integral )?part of th(?:is|e)\b"
+    r"|décri(?:t|vent)|précise(?:nt)?|fixe(?:nt)?|définit|définissent|contien(?:t|nent)"
+    r"|fai(?:t|sant) partie intégrante)",
+    re.IGNORECASE,
+)
+# Of a law, or of another agreement.
+_FOREIGN = re.compile(
+    rf"{_NAME},? (?:of|to|in|under|du|de|des|d['’]|au|aux|à la|à l['’])\b ?(?!(?:this|these|the (?:present )?"
+    r"(?:agreement|contract)|the extent|présente?s?|(?:la |l['’])?(?:contrat|convention|accord|bail|marché)\b(?!-))\b)"
+    rf"|{_NAME} (?:hereof|thereof|thereto)\b",
+    re.IGNORECASE,
+)
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_TITLED = re.compile(r"[A-ZÀ-Ý(\"“«:–—.\[*-]|\d{1,2}\.\s")
+_REACH = 70
+"""Characters between the word "attached" and the annex that it is said of."""
+
+
+def label_of(kind: str, number: str) -> str:
+    """One form of an annex's name: annex 2 for Annexe n° 2, exhibit a for EXHIBIT A."""
+    kind = kind.casefold()
+    return f"{'annex' if kind == 'annexe' else kind} {number.casefold()}"
+
+
+def labels_in(name: str) -> set[str]:
+    """The annexes that a title or the name of a file says it is; all of "Schedules 1 to 3"."""
+    plain = re.sub(r"[_]+", " ", name)
+    found = {label_of(one["kind"], number) for one in _LABEL.finditer(plain) for number in _numbers(plain, one)}
+    return found or labels_by_name(name)
+
+
+def names_of(label: str) -> set[str]:
+    """What tells an annex apart; one of another kind with the same number may be meant, A1 is A-1, and I is 1."""
+    number = label.rpartition(" ")[2]
+    plain = re.sub(r"(?<=[a-z])-(?=\d)", "", number)
+    return {number, plain} | ({str(1 + _ROMAN.index(plain))} if plain in _ROMAN else set())
+
+
+def answers_to(label: str) -> set[str]:
+    """Names under which an annex that is there may be meant: B-1 is some of B, a part of its name is enough."""
+    return names_of(label) | parts_of(label) | {label.rpartition(" ")[2].partition("-")[0]}
+
+
+def are_annexes(name: str) -> bool:
+    """Whether a file of this name, or a document with this title, holds annexes without saying which."""
+    return re.fullmatch(rf"[\d\W_]*(?:all |les )?(?:{_KIND}s?|appendices)\b.{{0,40}}", name.strip(), re.I) is not None
+
+
+def read_annexes(reading: Reading, form: str = "") -> Iterator[Proposal]:
+    """annex_reference for each annex that is named as one of this document, annex_heading for each that is there.
+
+    A reference's detail tells whether it `said` attached, or named only: set out in it, or listed among the documents
+    that make up the contract. `form` is the document's; one that belongs to another is asked for attached ones only.
+    """
+    yield from _references(reading, form)
+    named_ones = {start: (end, label) for start, end, label in named_headings(reading.raw)}
+    seen: set[str] = set()
+    for found in _HEADING.finditer(reading.raw):
+        label = label_of(found["kind"], found["id"])
+        if label not in seen and len(seen) < MOST and _is_heading(reading, found):
+            seen.add(label)
+            start = found.start("kind")
+            end = found.end() if found.end() - start <= LONGEST else found.start("rest")
+            _, name = named_ones.pop(start, (0, label_named(_title_of(reading.raw, found))))
+            detail = {"label": label, **({"name": name} if name else {})}
+            yield reading.fact(
+                "annex_heading", " ".join(reading.raw[start:end].split()), start, end, detail, exact=True
+            )
+    for start, (end, label) in named_ones.items():
+        # A line with a number that is no heading is one of a list.
+        if label not in seen and len(seen) < MOST and not _LABEL.search(reading.plain, start, end):
+            seen.add(label)
+            value = " ".join(reading.raw[start:end].split())
+            yield reading.fact("annex_heading", value, start, end, {"label": label}, exact=True)
+
+
+def _title_of(raw: str, found: re.Match[str]) -> str:
+    """What stands behind the number of an annex, or on the line below it."""
+    rest = found["rest"].strip(" \t:.–—-")
+    below = raw[found.end() : found.end() + LONGEST].strip().partition("\n")[0]
+    return rest or below
+
+
+def _references(reading: Reading, form: str) -> Iterator[Proposal]:
+    labels = [one for one in _LABEL.finditer(reading.plain) if not _TWO_LINES.match(reading.raw, one.start())]
+    lists = [] if form in OF_ANOTHER else listed_documents(reading.raw)
+    found: dict[str, tuple[int, Proposal]] = {}
+    for said in ("attached", "named"):
+        for one in labels:
+            known = _is_attached(reading.plain, one) if said == "attached" else _is_named(reading, one, form, lists)
+            for number in _numbers(reading.plain, one) if known else ():
+                label = label_of(one["kind"], number)
+                if label not in found and len(found) < MOST:
+                    single = number == one["id"]
+                    value = " ".join(one.group().split()) if single else f"{one['kind']} {number}"
+                    detail = {"label": label, "said": said}
+                    found[label] = one.start(), reading.fact("annex_reference", value, *one.span(), detail)
+    terms = defined(reading.plain)
+    for one, label in named(reading.plain):
+        said = "attached" if _is_attached(reading.plain, one) else "named"
+        if label in found or len(found) >= MOST:
+            continue
+        if said == "attached" or (label not in terms and _is_named(reading, one, form, lists)):
+            found[label] = (
+                one.start(),
+                reading.fact(
+                    "annex_reference", " ".join(one.group().split()), *one.span(), {"label": label, "said": said}
+                ),
+            )
+    if form not in ("general_terms", *OF_ANOTHER) and (span := general_terms(reading, lists)):
+        value, detail = " ".join(reading.raw[slice(*span)].split()), {"label": GENERAL_TERMS, "said": "named"}
+        found[GENERAL_TERMS] = span[0], reading.fact("annex_reference", value, *span, detail)
+    yield from (fact for _, fact in sorted(found.values(), key=lambda each: each[0]))
+
+
+def _numbers(plain: str, found: re.Match[str]) -> list[str]:
+    """The numbers of a label, several where it stands in the plural."""
+    numbers, at = [found["id"]], found.end()
+    if not found["many"]:
+        return numbers
+    run = re.fullmatch(r"(\d{1,2})-(\d{1,2})", found["id"])
+    if run and int(run[1]) < int(run[2]):
+        return [*map(str, range(int(run[1]), int(run[2]) + 1))]
+    while more := _NEXT.match(plain, at):
+        at = more.end()
+        if more["id"]:
+            numbers.append(more["id"])
+        elif numbers[-1].isdigit() and int(numbers[-1]) < int(more["last"]):
+            numbers += map(str, range(int(numbers[-1]) + 1, int(more["last"]) + 1))
+    return numbers
+
+
+def _near(plain: str, found: re.Match[str]) -> tuple[str, str]:
+    """The words of its sentence before and behind a label."""
+    before = re.split(r"[.;:]\s", plain[max(found.start() - _REACH, 0) : found.start()])[-1]
+    return before, re.split(r"[.;:]\s", plain[found.end() : found.end() + _REACH])[0]
+
+
+def _is_attached(plain: str, found: re.Match[str]) -> bool:
+    before, behind = _near(plain, found)
+    return _ATTACHED.search(f"{before} … {behind}") is not None and not _NO_PAPER.search(f"{before} {behind}")
+
+
+def _is_named(reading: Reading, found: re.Match[str], form: str, lists: list[Span]) -> bool:
+    """Is something said to stand in this annex, or is it listed among the documents of the contract?"""
+    if form in OF_ANOTHER:
+        return False
+    before, behind = _near(reading.plain, found)
+    if _NO_PAPER.search(f"{before} {behind}") or _FOREIGN.match(behind):
+        return False
+    return within(found.start(), lists) or _LEADS_TO.search(before) is not None or _SAYS.match(behind) is not None
+
+
+def _is_heading(reading: Reading, found: re.Match[str]) -> bool:
+    """Is this line the heading of an annex, and no line of a list of them or of a broken sentence?"""
+    rest = found["rest"].strip()
+    # A text may have no line breaks: what stands far behind the label says nothing about it.
+    near = rest[:LONGEST]
+    before = reading.raw[max(found.start() - 200, 0) : found.start()]
+    last = before.rstrip()
+    gap = before[len(last) :]
+    shouted, page = found["kind"].isupper(), not last or "\f" in gap
+    if re.search(r"\.{4}|…{2}", near) or (len(rest) < TOP and re.search(r"\s\d{1,3}$", rest)):
+        return False
+    if rest and not _TITLED.match(rest) and not ((shouted or page) and re.match(r"(?:to|à|au)\b", rest)):
+        return False
+    if found.start() < TOP:
+        return True
+    if (_ATTACHED.search(near[:TOP]) and near[0] != "(") or re.match(r"[.)](?:\s|$)", near):
+        return False
+    if near == rest and _in_a_row(reading.raw, found):
+        return False
+    if page or shouted or gap.count("\n") > 1:
+        return True
+    return last[-1] in ".;:!?)]" or (found["kind"][0].isupper() and not rest)
+
+
+def _in_a_row(raw: str, found: re.Match[str]) -> bool:
+    """Does the heading of another annex follow on this one, or stand right before it, on the same page?"""
+    behind = raw[found.end() : found.end() + LONGEST].partition("\f")[0]
+    ahead = _HEADING.match(behind, len(behind) - len(behind.lstrip("\n\r \t")))
+    if ahead and ahead["id"].casefold() != found["id"].casefold():
+        return True
+    before = raw[max(found.start() - LONGEST, 0) : found.start()]
+    if not before.endswith("\n") or before.endswith("\n\n"):
+        return False
+    last = _HEADING.match(before, before.rstrip().rfind("\n") + 1)
+    return last is not None and last["id"].casefold() != found["id"].casefold()

@@ -1,0 +1,141 @@
+"""Documents that make up a contract beside it: where they are listed, and the general terms that it names."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.text.normalise import Span
+
+LONGEST_LIST = 1_200
+"""Characters from the words that open a list of documents."""
+AROUND = 180
+"""Characters of a sentence around the name of general terms in which they may be ruled out."""
+
+_OPENS = re.compile(
+    r"\b(?:(?:following|these) (?:\w+ )?(?:documents?|annex(?:es)?|appendices|schedules|exhibits|attachments)\b"
+    r"[^.:;]{0,60}(?:form|constitute|make up|are)\b[^.:;]{0,40}\bpart"
+    r"|(?:agreement|contract) (?:consists? of|comprises?|is (?:made up|composed) of)"
+    r"|contract documents (?:are|consist of|comprise)"
+    r"|(?:documents?|pièces|annexes)(?: contractuel\w+)? (?:suivante?s?|ci-après|énumérée?s? ci-après)\b[^.:;]{0,60}"
+    r"(?:font|faisant|forment|constituent)\b[^.:;]{0,40}"
+    r"|(?:documents|pièces) (?:contractuel\w+|constitutives)\b[^.;:]{0,60}:"
+    r"|(?:contrat|convention|marché|accord)\b[^.:;]{0,40} (?:est|sont) (?:constituée?|composée?|formée?)s?"
+    r"(?: (?:de|par|des)\b|[^.:;]{0,60}:)|(?:contrat|convention|marché) (?:comprend|se compose))",
+    re.IGNORECASE,
+)
+_PART_OF = re.compile(
+    r"\b(?:forms? (?:an )?(?:integral )?part of (?:this|the) (?:agreement|contract)|are incorporated"
+    r" (?:herein|into this)|(?:font|fait|faisant) partie intégrante)\b",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(
+    r"\s*(?:[-–—•*◦▪]|\(?[a-z0-9]{1,3}[).]\s|(?:and|et)\b|(?:les? |la |the |l['’])?(?:annexe?|appendix|exhibit"
+    r"|schedule|attachment|general terms|conditions générales|bon de commande|order)\b)",
+    re.IGNORECASE,
+)
+_END = re.compile(r"(?P<stop>\.)\s|\n[ \t]*\n|\f|(?P<line>\n)")
+_NAME = (
+    r"(?:general (?:terms(?: (?:and|&) conditions)?|conditions)|terms (?:and|&) conditions|conditions générales)"
+    r"(?: (?:of (?:sales?|purchase|business|services?|supply|use|delivery)(?: and (?:delivery|payment|use))?"
+    r"|(?:de |d['’])(?:vente|achat|services?|prestations?|location|fourniture|utilisation)"
+    r"(?: et (?:de |d['’])\w+)?))?"
+)
+_TERMS = re.compile(
+    rf"\b(?P<name>{_NAME})(?P<version>,? ?\(?(?:version|edition|édition)s? ?(?:of|du|de|no\.?|n ?[°º])? ?"
+    r"(?:[\w.]{1,12} )?(?:(?:[a-zéû]{3,9} )?\d[\w./-]{0,10})\)?)?",
+    re.IGNORECASE,
+)
+_BOUND_BEFORE = re.compile(
+    r"\b(?:subject to|governed by|in accordance with|accept\w*|agree\w* to|incorporat\w+|bound by|soumise?s? (?:à|aux)"
+    r"|régie?s? par|reconna[iî]\w+|connaissance d\w+|conform\w+ (?:à|aux)|applicables?)\b[^.;]{0,50}$",
+    re.IGNORECASE,
+)
+_BOUND_BEHIND = re.compile(
+    r"^[^.;]{0,60}\b(?:(?:shall |will |also )?appl(?:y|ies)|are incorporated|form part|s['’]appliquent|sont applicables"
+    r"|font partie|régissent)\b",
+    re.IGNORECASE,
+)
+_ITS_OWN = re.compile(
+    r"(?:general|standard) (?:terms|conditions)|(?:terms (?:and|&) conditions|conditions générales) "
+    r"(?:of|de |d['’])(?! (?:this|the)\b)|conditions générales",
+    re.IGNORECASE,
+)
+"""Such a name means a paper of its own; "the terms and conditions of this Agreement" are the agreement's."""
+_OF_THIS = re.compile(
+    r"(?: and conditions| et particulières)?,? (?:of|in|under|contained in|set (?:out|forth) in|du|de la|des|de"
+    r"|d['’]) ?"
+    r"(?:this\b|these\b|the (?:present )?(?:agreement|contract)|présente?s?\b|(?:présent )?(?:contrat|convention|accord"
+    r"|marché)\b)|,? (?:hereof|herein|hereunder|below|ci-dessous|ci-après|that follow)\b",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(rf"^[ \t]*(?-i:[A-Z0-9])[^\n\f.;,]{{0,40}}?\b{_NAME}\b[^\n\f.;,]{{0,50}}$|^[ \t]*{_NAME}[ \t]*$",
+    re.IGNORECASE | re.MULTILINE)  # fmt: skip
+_ITSELF = re.compile(rf"\b(?:présentes|these|the present) (?:\w+ )?{_NAME}", re.IGNORECASE)
+_RULED_OUT = re.compile(
+    r"\b(?:not|nor|no|never|exclu\w+|supersed\w+|replac\w+|instead|other than|prevail\w*|ne|pas|aucune?|écart\w+"
+    r"|remplac\w+|exception|prévau\w+|prévalent|tariff)\b|\bn['’]",
+    re.IGNORECASE,
+)
+
+
+def listed_documents(raw: str) -> list[Span]:
+    """Where the documents are listed that make up a contract, over the items of each list; in order, apart."""
+    found = [(one.start(), _end_of_list(raw, one.end())) for one in _OPENS.finditer(raw)]
+    for one in _PART_OF.finditer(raw):
+        before = raw[max(one.start() - 300, 0) : one.start()]
+        found.append((one.start() - len(re.split(r"[.;:]\s|\n[ \t]*\n|\f", before)[-1]), one.start()))
+    apart: list[Span] = []
+    for low, high in sorted(found):
+        if apart and low <= apart[-1][1]:
+            apart[-1] = apart[-1][0], max(high, apart[-1][1])
+        else:
+            apart.append((low, high))
+    return apart
+
+
+def within(offset: int, lists: Sequence[Span]) -> bool:
+    """Whether an offset lies in one of these lists."""
+    index = bisect_right(lists, offset, key=lambda span: span[0]) - 1
+    return index >= 0 and offset < lists[index][1]
+
+
+def general_terms(reading: Reading, lists: Sequence[Span]) -> Span | None:
+    """The first name of general terms of a stated version, in such a list, or said to bind, unless the document itself
+    has them."""
+    for found in _TERMS.finditer(reading.plain):
+        known = found["version"] or within(found.start(), lists) or _binds(reading, found)
+        if known and not _is_ruled_out(reading, found):
+            has = any(not within(one.start(), lists) for one in _HEADING.finditer(reading.raw))
+            return None if has or _ITSELF.search(reading.plain) else found.span()
+    return None
+
+
+def _end_of_list(raw: str, start: int) -> int:
+    last = min(start + LONGEST_LIST, len(raw))
+    items = ":" in raw[start - 1 : start + 80]
+    for found in _END.finditer(raw, start, last):
+        before = raw[raw.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if found["line"] or (found["stop"] and re.fullmatch(r"\W*\w{1,3}", before)):
+            continue
+        if not (items and _ITEM.match(raw, found.end())):
+            return found.start()
+    return last
+
+
+def _binds(reading: Reading, found: re.Match[str]) -> bool:
+    """Does the document say that general terms, a paper of their own, hold under it?"""
+    low, high = found.span("name")
+    if not _ITS_OWN.match(found["name"]) or _OF_THIS.match(reading.plain, high):
+        return False
+    before, behind = reading.plain[max(low - AROUND, 0) : low], reading.plain[high : high + AROUND]
+    return _BOUND_BEFORE.search(before) is not None or _BOUND_BEHIND.match(behind) is not None
+
+
+def _is_ruled_out(reading: Reading, found: re.Match[str]) -> bool:
+    sentence = reading.at(found.start())
+    low, high = (sentence.start, sentence.end) if sentence else (0, len(reading.plain))
+    around = reading.plain[max(low, found.start() - AROUND) : min(high, found.end() + AROUND)]
+    return _RULED_OUT.search(around) is not None

@@ -1,0 +1,117 @@
+"""What families are made from: the little that is kept of each document and its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from nodes.domain.contracts.families.annexes import OF_ANOTHER, labels_in
+from nodes.domain.evidence.facts import Fact, of_kind
+from nodes.domain.runs.settings import DocumentResult
+from nodes.domain.text.normalise import simplify
+from nodes.domain.text.supplier_names import spelling
+
+_MADE = ("agreement_date", "signature_date")
+_DATES = (*_MADE, "effective_date")
+
+
+def supplier_key(result: DocumentResult) -> str:
+    """Spellings of one supplier fall together, whatever its legal form; documents of unknown suppliers do not."""
+    known = any(map(str.isalnum, result.supplier))
+    return f"supplier {spelling(result.supplier)}" if known else f"document {result.document}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an amendment says of articles of its agreement."""
+
+    articles: tuple[str, ...]
+    action: str
+    """replace, delete, change or add."""
+    whole: bool
+    """It says so of these articles as a whole, not of a word or a sentence in them."""
+    page: int
+    start: int
+    """Offset in the amendment where it says so."""
+    end: int
+    """Behind the sentence that says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """The little of a document that families are made from: whatever the run's size, it stays in memory."""
+
+    row: DocumentResult
+    form: str = ""
+    """amendment, annex, general_terms, order, statement_of_work, agreement; "" when it has no title that says so."""
+    number: str = ""
+    """Of an amendment."""
+    title: str = ""
+    """Simplified, for comparing."""
+    reference: str = ""
+    """The number that it bears."""
+    dates: frozenset[str] = frozenset()
+    """By which it may be named."""
+    made: frozenset[str] = frozenset()
+    """Those of them on which it was made or signed: two agreements of one title are told apart by these alone."""
+    parent: Mapping[str, str] = field(default_factory=dict)
+    """Of an amendment, annex or order: title, date and number of the agreement that it names; of an agreement, those of
+    the one in whose place it comes, and under `restates` whether it says so of an agreement of its own title."""
+    named_at: Fact | None = None
+    """Where it names that agreement, else its title."""
+    changes: tuple[Change, ...] = ()
+    annexes: tuple[Fact, ...] = ()
+    """Annexes that it says are attached, or names as its own."""
+    labels: frozenset[str] = frozenset()
+    """Annexes that it has, or is."""
+
+    @property
+    def supplier(self) -> str:
+        return supplier_key(self.row)
+
+    @property
+    def dated(self) -> str:
+        return min(self.dates, default="")
+
+
+def member(row: DocumentResult, facts: Sequence[Fact]) -> Member:
+    """What is kept of a document and its facts."""
+    title = next(iter(of_kind(facts, "title")), None)
+    parent = next(iter(of_kind(facts, "parent")), None)
+    reference = next(iter(of_kind(facts, "reference_number")), None)
+    own_name = PurePosixPath(row.document.rpartition("#")[2]).stem
+    headings = of_kind(facts, "annex_heading")
+    labels = {fact.detail[key] for fact in headings for key in ("label", "name") if key in fact.detail}
+    labels |= labels_in(own_name) | (labels_in(title.value) if title else set())
+    form = title.detail["form"] if title else ""
+    restates = parent is not None and "restates" in parent.detail
+    # What stands by the name of its agreement is that agreement's date.
+    others = {parent.detail.get("date", "")} if parent and (form in OF_ANOTHER or restates) else set()
+    dates = {kind: {fact.value for fact in of_kind(facts, kind)} - others for kind in _DATES}
+    return Member(
+        row=row,
+        form=form,
+        number=title.detail.get("number", "") if title else "",
+        title=simplify(title.value) if title else simplify(own_name),
+        reference=simplify(reference.value) if reference else "",
+        dates=frozenset().union(*dates.values()),
+        made=frozenset().union(*(dates[kind] for kind in _MADE)),
+        parent={**parent.detail} if parent else {},
+        named_at=parent or title,
+        changes=tuple(_change(fact) for fact in of_kind(facts, "replaces") if fact.page and fact.spans),
+        annexes=tuple(fact for fact in of_kind(facts, "annex_reference") if fact.page),
+        labels=frozenset(labels),
+    )
+
+
+def _change(fact: Fact) -> Change:
+    detail = fact.detail
+    return Change(
+        tuple(detail["articles"]),
+        detail["action"],
+        detail["whole"],
+        fact.page or 0,
+        fact.spans[0][0],
+        fact.spans[-1][1],
+    )

@@ -1,0 +1,146 @@
+"""Annexes that bear a name and no number: "l'annexe financière", "the Data Processing Annex"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nodes.domain.text.normalise import simplify
+
+MOST_WORDS = 5
+"""Of a name."""
+LONGEST_HEADING = 90
+
+_KIND = r"(?:annexe?|appendix|exhibit|schedule|attachment|addendum)"
+_WORD = r"[A-Z][A-Za-z&'’-]{1,24}"
+# English has the name in front, as a title: "Service Levels Schedule"; French behind, as an adjective.
+_EN = re.compile(
+    rf"\b(?P<name>{_WORD}(?: (?:(?:and|of|&|on) )?{_WORD}){{0,3}}) "
+    rf"(?:Annex|Appendix|Exhibit|Schedule|Attachment|(?<=Processing )Addendum|(?<=Protection )Addendum)\b"
+    r"(?!s\b| ?(?:No\b|[A-Z]{1,4}\b|\d|[(\"“]|[-–:]))"
+)
+_FR = re.compile(
+    r"\b[Aa]nnexe (?:[«\"“] ?)?(?P<name>[a-zà-ÿA-ZÀ-Ý]{3,20}(?:ière|iere|ique|aire|elle|ale|ive|rgpd|RGPD|écurité))\b"
+    r"(?! ?(?:n ?[°º]|\d|\())"
+)
+_NUMBER = r"(?:n ?[°º] ?)?(?:\d|[IVX]+\b|[A-Z]\b|[A-Z]{1,2}-\d)"
+_NUMBERED_BEFORE = re.compile(rf"\b(?i:{_KIND}) {_NUMBER}[\w.-]{{0,4}}[ ,:–-]*[\[(\"“]*(?:the |l['’])?[\"“]?$")
+_NUMBERED_BEHIND = re.compile(
+    rf"^[\"”)\]]*,?(?: (?:which is|that is|is|as))?"
+    r"(?: (?:attached|annexed|set forth|set out|included|contained|found|jointe?))?"
+    rf"(?: hereto| herein)?(?: as| in| at| on| en)? ?[(\[]?(?i:{_KIND}) {_NUMBER}"
+)
+"""Its number stands beside its name: it is looked for under that."""
+_BESIDE = 60
+_TERM = re.compile(r"[\"“«'‘] ?(?:the |l['’])?(?P<term>[^\"“”«»'‘’]{3,80}?) ?[\"”»'’]")
+_NO_NAME = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "any",
+        "annex",
+        "appendix",
+        "article",
+        "attached",
+        "attachment",
+        "each",
+        "exhibit",
+        "following",
+        "first",
+        "in",
+        "its",
+        "last",
+        "new",
+        "no",
+        "of",
+        "on",
+        "or",
+        "other",
+        "per",
+        "said",
+        "schedule",
+        "second",
+        "section",
+        "see",
+        "such",
+        "that",
+        "the",
+        "these",
+        "this",
+        "those",
+        "to",
+        "under",
+        "unnumbered",
+        "with",
+        "applicable",
+        "relevant",
+        "respective",
+        "current",
+        "updated",
+        "attached",
+        "identique",
+        "unique",
+    ]
+)
+_ANY_KIND = re.compile(rf"\b(?:{_KIND}|annexes|exhibits|schedules)\b", re.IGNORECASE)
+_AGREED = re.compile(r"\bdata (?:processing|protection) (?:agreement|terms)\b", re.IGNORECASE)
+_LINE = re.compile(r"[^\n\f]+")
+
+
+def label_named(name: str) -> str:
+    """Label of an annex by the words of its name: annex data_processing; "" where they name none."""
+    words = re.findall(r"[a-z]{2,}", simplify(name).replace("'", " "))
+    while words and words[0] in _NO_NAME:
+        words = words[1:]
+    return f"annex {'_'.join(words)}" if words and not _NO_NAME & set(words) and len(words) <= MOST_WORDS else ""
+
+
+def named(plain: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Each name of an annex in prose that has no number beside it, with its label."""
+    for pattern in (_EN, _FR):
+        for found in pattern.finditer(plain):
+            before, behind = plain[max(found.start() - _BESIDE, 0) : found.start()], plain[found.end() :][:_BESIDE]
+            if _NUMBERED_BEFORE.search(before) or _NUMBERED_BEHIND.match(behind):
+                continue
+            if label := label_named(found["name"]):
+                yield found, label
+
+
+def defined(plain: str) -> set[str]:
+    """Labels of the names that stand in quotation marks: terms for a time table, or for an annex with a number."""
+    return {label for found in _TERM.finditer(plain) for _, label in named(f"{found['term']} ")}
+
+
+def labels_by_name(title: str) -> set[str]:
+    """The annex that a title, or the name of a file, says it is without a number."""
+    plain = re.sub(r"[_\W]+", " ", simplify(title)).strip()
+    if len(title) > LONGEST_HEADING or not (_ANY_KIND.search(plain) or _AGREED.search(plain)):
+        return set()
+    words = [word for word in re.findall(r"[a-z]{2,}", plain) if not _ANY_KIND.fullmatch(word) and word not in _NO_NAME]
+    return {f"annex {'_'.join(words)}"} if 0 < len(words) <= 2 * MOST_WORDS else set()
+
+
+def named_headings(raw: str) -> Iterator[tuple[int, int, str]]:
+    """Lines that are the heading of a named annex, each with its label."""
+    for line in _LINE.finditer(raw):
+        words = line.group().strip()
+        if len(words) > LONGEST_HEADING or not words or words[-1] in ".,;" or not words[0].isupper():
+            continue
+        if _ANY_KIND.search(words) and _is_title(words):
+            for label in labels_by_name(words):
+                start = line.start() + line.group().index(words)
+                yield start, start + len(words), label
+
+
+def parts_of(label: str) -> set[str]:
+    """The runs of words of a label: what is called "data processing" is some of "data processing agreement"."""
+    words = label.rpartition(" ")[2].split("_")
+    return {"_".join(words[low:high]) for low in range(len(words)) for high in range(low + 1, len(words) + 1)}
+
+
+def _is_title(words: str) -> bool:
+    """In capitals, or with capitals but for small words; French has one at its beginning."""
+    if words.isupper() or re.match(r"(?:Annexe?|Schedule|Appendix|Exhibit|Attachment)\b", words):
+        return len(words.split()) <= 2 * MOST_WORDS
+    return all(word[0].isupper() or len(word) < 4 or not word[0].isalpha() for word in words.split())

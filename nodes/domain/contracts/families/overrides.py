@@ -1,0 +1,186 @@
+"""What an amendment takes the place of: which findings of its agreement no longer hold, surely or perhaps."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nodes.domain.contracts.families.families import Families
+from nodes.domain.contracts.families.members import Change, Member
+from nodes.domain.evidence.findings import Finding
+
+_NUMBER = re.compile(
+    r"^[ \t]*(?:(?:article|section|clause|§)[ \t]*)?(?P<n>\d{1,3}(?:\.\d{1,3})*(?: (?:bis|ter)\b)?)(?:er\b)?[.):]?"
+    r"(?:[ \t]*[–—-])?[ \t]+(?=[A-ZÀ-Ý“\"«(])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MONTH = re.compile(
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE
+)
+_OF_ITSELF = re.compile(r"\bthis (?:amendment|addendum)\b|\bprésent (?:avenant|addendum)\b", re.IGNORECASE)
+
+SKIPPED = 3
+"""A number may be so much higher than the one before: headings are not always seen."""
+BEGINS = 60
+"""A clause that speaks of the amendment itself does so among its first characters."""
+FOLLOWS = 600
+"""Characters behind the sentence that replaces an article, in which the new text of the article stands."""
+
+Numbering = Sequence[tuple[int, str]]
+"""(offset, number of the article or paragraph that begins there), in order."""
+
+
+def numbering(text: str) -> Numbering:
+    """Where articles and numbered paragraphs begin; a number that does not follow the one before is left out."""
+    found: list[tuple[int, str]] = []
+    top = 0
+    for match in _NUMBER.finditer(text):
+        number = match["n"]
+        if not text[match.end()].isupper() and text[match.end()].isalpha():
+            continue
+        head = int(re.split(r"[. ]", number)[0])
+        if _MONTH.match(text, match.end()) or not (head == 1 or top <= head <= top + SKIPPED):
+            continue
+        top = head
+        found.append((match.start("n"), number))
+    return found
+
+
+def article_at(known: Numbering, offset: int) -> str:
+    """The number of the paragraph that holds an offset; "" before the first."""
+    index = bisect_right(known, offset, key=lambda entry: entry[0])
+    return known[index - 1][1] if index else ""
+
+
+def articles_of(known: Numbering, start: int, end: int) -> tuple[str, ...]:
+    """The numbers of the paragraphs that a part of the text belongs to; () before the first."""
+    first = article_at(known, start)
+    low = bisect_right(known, start, key=lambda entry: entry[0])
+    return tuple(filter(None, (first, *(number for offset, number in known[low:] if offset < end))))
+
+
+def marked(
+    findings: Sequence[Finding], related: Families, numbered: Mapping[str, Numbering]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """(finding id, {by, unit, page, action, certain}) of each finding that an amendment overrides or may override.
+
+    `numbered` is the `numbering` of each agreement that has amendments.
+    Certain only where the amendment names the article as a whole and is known to belong to the agreement, and where a
+    newer agreement says that it comes in the place of an older one of its title.
+    """
+    by_document: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.spans and not finding.about:
+            by_document[finding.document].append(finding)
+    for master, amendments in related.amendments():
+        known = numbered.get(master, ())
+        placed = [(one, articles_of(known, one.spans[0][0], one.spans[-1][1])) for one in by_document[master]]
+        gone: set[str] = set()
+        for member, sure in amendments:
+            own = by_document[member.row.document]
+            for finding, articles in placed:
+                over = _over(finding, articles, member, own, sure)
+                # A later amendment that touches an article changes what stands there now, not what was taken out.
+                if over and (over["certain"] or finding.finding_id not in gone):
+                    gone |= {finding.finding_id} if over["certain"] else set()
+                    yield finding.finding_id, over
+            # What an amendment put in place of an article is what the next one finds there.
+            placed += _placed(member, own)
+    for older, (newer, sure) in related.restated.items():
+        for finding in by_document[older] if newer.named_at and newer.named_at.page else ():
+            assert newer.named_at is not None and newer.named_at.page is not None
+            yield finding.finding_id, _mark(newer, newer.named_at.page, "replace", certain=sure)
+
+
+def _over(
+    finding: Finding, articles: Sequence[str], amendment: Member, own: Sequence[Finding], sure: bool
+) -> dict[str, Any] | None:
+    """Certain only where all of the articles that the quote reaches into are replaced or deleted as a whole."""
+    changes = [change for change in amendment.changes if change.action != "add"]
+    whole = [_first(changes, article, "whole") for article in articles]
+    if whole and all(whole):
+        last = whole[-1]
+        assert last is not None
+        return _mark(amendment, last.page, last.action, certain=sure)
+    part = next((one for article in articles if (one := _first(changes, article, ""))), None)
+    if part is not None:
+        return _mark(amendment, part.page, part.action, certain=False)
+    same = next((one for one in own if _says_anew(one, finding, amendment)), None)
+    return _mark(amendment, same.page, "change", certain=False) if same is not None and same.page else None
+
+
+def _first(changes: Sequence[Change], article: str, reach: str) -> Change | None:
+    """The first change about an article, of those that take its place when `reach` is whole."""
+    for change in changes:
+        found = _reach(change, article)
+        if found and (not reach or (found == reach and change.whole)):
+            return change
+    return None
+
+
+def _reach(change: Change, article: str) -> str:
+    """whole: the change is about this article or one around it; part: about a point within it; "" for neither."""
+    for number in change.articles:
+        base = number.partition("(")[0]
+        if article == number or (article and article.startswith(number + ".")):
+            return "whole"
+        if article and (article == base or base.startswith(article + ".")):
+            return "part"
+    return ""
+
+
+def _says_anew(own: Finding, finding: Finding, amendment: Member) -> bool:
+    """A clause of the same type that stands in the amendment outside of what it says of named articles."""
+    if (
+        own.clause_type != finding.clause_type
+        or _OF_ITSELF.search(own.quote[:BEGINS])
+        or finding.document == own.document
+    ):
+        return False
+    change = _around(own, amendment)
+    return change is None or change.action == "add"
+
+
+def _placed(amendment: Member, own: Sequence[Finding]) -> list[tuple[Finding, tuple[str, ...]]]:
+    return [
+        (one, change.articles[:1])
+        for one in own
+        if (change := _around(one, amendment)) is not None and change.action in ("replace", "add") and change.articles
+    ]
+
+
+def _around(finding: Finding, amendment: Member) -> Change | None:
+    """The change in which a finding of an amendment stands: the last one that begins before its end."""
+    before = [change for change in amendment.changes if change.start < finding.spans[-1][1]]
+    last = max(before, key=lambda change: change.start, default=None)
+    if last is None or finding.spans[0][0] - last.end > FOLLOWS:
+        return None
+    # One that begins in that sentence and ends behind it is about something else too.
+    return None if finding.spans[0][0] < last.end < finding.spans[-1][1] - 20 else last
+
+
+def _mark(amendment: Member, page: int, action: str, *, certain: bool) -> dict[str, Any]:
+    return {
+        "by": amendment.row.document,
+        "unit": amendment.row.unit,
+        "page": page,
+        "action": action,
+        "certain": certain,
+    }
+
+
+def said(finding: Finding) -> str:
+    """Why a finding counts no more, or perhaps no more; "" for one that no amendment touches."""
+    if not finding.overridden:
+        return ""
+    over = finding.overridden
+    words = "overridden by" if over["certain"] else "may be overridden by"
+    return f"{words} {over['by']}, {over.get('unit', 'page')} {over['page']}"
+
+
+def is_void(finding: Finding) -> bool:
+    """Whether an amendment certainly took its place."""
+    return bool(finding.overridden and finding.overridden["certain"])

@@ -1,0 +1,285 @@
+"""What a document says of other documents: its own title, what it amends and replaces, the annexes that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from nodes.domain.contracts.facts.fact_text import HEAD, Reading
+from nodes.domain.contracts.families.amendments import read_changes
+from nodes.domain.contracts.families.annexes import read_annexes
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.text.normalise import simplify
+from nodes.domain.text.quantities import quantities
+
+LONGEST_TITLE = 160
+MOST_WORDS = 20
+
+_FORMS = (
+    ("amendment", r"\b(?:amendment|avenant|addendum|variation agreement|deed of variation|change order|side letter"
+     r"|contre-lettre)\b"),
+    ("annex", r"^(?:annexe?|appendix|exhibit|schedule|attachment) (?:n ?[°º] ?)?(?-i:[A-Z0-9])"),
+    ("general_terms", r"\b(?:general (?:terms|conditions)|terms (?:and|&) conditions|terms of (?:sale|purchase"
+    r"|service)|conditions générales"
+     r"|cahier des clauses (?:administratives|techniques) générales|cgv|cga|ccag)\b"),
+    ("order", r"\b(?:order form|purchase order|work order|task order|bon de commande|commande)\b"),
+    ("statement_of_work", r"\b(?:statement of work|sow|work statement|scope of work)\b"),
+    ("agreement", r"\b(?:agreement|contract|contrat\w*|convention|accord|lease|bail|licen[cs]e|marché|deed)\b"),
+)  # fmt: skip
+_FORM = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _FORMS)
+_NOT_A_TITLE = re.compile(
+    r"\b(?:shall|will|may (?:not|be|terminate)|either|unless|hereby|is made|between|entre|dated|entered into"
+    r"|confidential\.|version|page|court|incorporated|was|were|which|est|sont|selon|suivant|lorsque|que|qui"
+    r"|a pour objet|en application|aux termes)\b|[;]|\.{4}",
+    re.IGNORECASE,
+)
+# A title that goes on to name the agreement with its date and parties.
+_AMENDS = re.compile(
+    r"(?:(?:first|second|third|fourth|fifth) )?(?:amendment|avenant|addendum)(?: (?:no\.?|number|n ?[°º]|#)? ?\w{1,4})?"
+    r",? (?:to|au|aux|à l[a'’])\W",
+    re.IGNORECASE,
+)
+_OF_AGREEMENT = re.compile(r"\b(?:dated|between|entre|entered into)\b", re.IGNORECASE)
+# Prose that speaks of an amendment: "by an amendment", "un avenant", "cet avenant".
+_SPOKEN_OF = re.compile(
+    r"(?-i:\b(?:an?|any|no|each|by|this|such|une?|cet|tout|aucun|par|dudit|ledit|chaque) |\bl['’]|\bd['’]un )"
+    r"(?:amendment|avenant|addendum)\b",
+    re.IGNORECASE,
+)
+_JUDGED = re.compile(r"\bau nom du peuple fran[çc]ais\b|\bcour de cassation\s*_{4}", re.IGNORECASE)
+"""Stands at the head of a court's decision, which speaks of contracts and is none."""
+_LABELLED = re.compile(r"(?:exhibit|annexe?|schedule|appendix) (?:n ?[°º] ?)?[\w.-]{1,10}(?: ?[:–-])? ?", re.IGNORECASE)
+_RUN_IN = re.compile(
+    r"(?P<title>(?:[Ee]xhibit \S{1,9} )?[A-Z][A-Z0-9 &,.'’/()-]{6,120}(?:AGREEMENT|CONTRACT|LEASE"
+    r"|AMENDMENT(?: NO\. \d+)?))"
+    r" (?=This|THIS|Between|[A-Z][a-z])"
+)
+_RULING = re.compile(
+    r"^[ \t]*(?:au nom du peuple fran[çc]ais|arr[êe]t de la cour de cassation)\b"
+    r"|\ba rendu (?:l['’]arrêt|la décision|l['’]ordonnance|le jugement) suivante?\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A decision of a court tells of agreements and is none."""
+_ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "premier": "1", "deuxième": "2"}
+_NUMBER = re.compile(r"(?:\b(?:no|nr|number)\b\.?|n°|№|#|\bn ?º)? ?\b(?P<digit>\d{1,2}|[ivx]{1,4})\b", re.IGNORECASE)
+
+_PARENT = re.compile(
+    r"\b(?:(?P<of>to|under|of|amends?|amending|supplements?|pursuant to|governed by"
+    r"|(?:re|subject|objet) ?:|into(?= (?:the|that|an?) )) |(?=the ))"
+    r"(?:the|that certain|that|an?|its|this|our)? ?"
+    r"(?P<title>(?:(?-i:[A-Z])[\w&'’/-]*,? (?:(?:and|for|of|&) )?){0,8}(?-i:Agreement|AGREEMENT|Contract|CONTRACT"
+    r"|Lease|LEASE|Terms and Conditions))"
+    r"(?=(?P<behind>[^.;]{0,140}))"
+    r"|\b(?:au|du|aux|l'|le|la) ?(?P<titre>(?:contrat|marché|accord|convention|bail"
+    r"|conditions générales)(?:[- ][\w'’éèàêâîôûç-]+){0,6}?)"
+    r"(?=(?P<suite>(?: n ?[°º] ?[\w/.-]+| (?:(?:conclu|signé)e?s? )?(?:du|le|en date du|entre|ci-après)\b| ?[,(])"
+    r"[^.;]{0,140}))",
+    re.IGNORECASE,
+)
+_IN_PLACE_OF = re.compile(
+    r"\b(?:(?:amends?|amending|amended),? and (?:(?:completely|fully) )?(?:restates?|restating|restated)"
+    r"|supersedes?(?:,? and replaces?)?|replaces?(?:,? and supersedes?)?|annule(?:nt)? et remplace(?:nt)?"
+    r"|se substitue(?:nt)?(?: (?:intégralement|en totalité))?)\b[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+# Where the words about the agreement end, and those about this document begin.
+_NO_MORE = re.compile(
+    r"\b(?:is|are|shall|will|as (?:\w+ )?(?:amended|modified|supplemented)|est|sont|telle?s? que|fait (?:à|le)|this"
+    r"|present|présente?)\b",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"\s*(?:dated|of|no|n°|number|ref\w*|effective|made|entered|by and between|between|du|en date|conclue?|signée?"
+    r"|entre|\()(?![^\W\d_])",
+    re.IGNORECASE,
+)
+_OF_THIS = re.compile(r"\bth(?:is|e) (?:[\w.]+ ){0,4}(?:amendment|addendum)(?: [\w.]+){0,3} $", re.IGNORECASE)
+_REFERENCE = re.compile(
+    r"\b(?:n ?[°º]|no\.?|number|ref(?:erence|érence)?\.?(?: no\.?)?) ?:? ?(?P<a>[A-Z0-9][\w]*(?:[/-][\w]+)+)"
+    r"|\b(?P<b>[A-Z]{2,}[A-Z0-9]*(?:[/-][A-Z0-9]+)+)\b"
+)
+
+_OWN = re.compile(
+    r"^(?:ref(?:erence|érence)?|(?:contract|agreement|contrat|marché) ?(?:no|n°|number|ref)"
+    r"|[^.]{0,60}\b(?:agreement|contract"
+    r"|contrat|marché|convention)\b[^.]{0,40} n ?[°º]| ?n ?[°º])",
+    re.IGNORECASE,
+)
+
+
+def read_references(reading: Reading) -> Iterator[Proposal]:
+    """title, reference_number, parent, replaces, annex_reference and annex_heading, in this order of kinds."""
+    if _JUDGED.search(reading.plain, 0, HEAD):
+        return
+    title = _title(reading)
+    form = title.detail["form"] if title else ""
+    if title:
+        yield title
+    yield from _own_number(reading, title)
+    if form in ("amendment", "order", "annex", "statement_of_work"):
+        yield from _parent(reading, title)
+    elif form == "agreement":
+        yield from _restated(reading, title)
+    if form == "amendment":
+        yield from read_changes(reading)
+    yield from read_annexes(reading, form)
+
+
+def form_of(title: str) -> str:
+    """What kind of document a title names: amendment, annex, general_terms, order, statement_of_work, agreement, ""."""
+    return next((name for name, pattern in _FORM if pattern.search(title)), "")
+
+
+def number_of(title: str) -> str:
+    """The number of an amendment from its title: "1" in Amendment No. 1, Avenant n° 1, First Amendment."""
+    for word, digit in _ORDINALS.items():
+        if re.search(rf"\b{word}\b", title, re.IGNORECASE):
+            return digit
+    found = re.search(rf"\b(?:amendment|avenant|addendum)\b[ :,-]*{_NUMBER.pattern}", title, re.IGNORECASE)
+    if found is None:
+        return ""
+    digit = found["digit"].casefold()
+    return digit if digit.isdigit() else str({"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6}.get(digit, "")) or ""
+
+
+def _title(reading: Reading) -> Proposal | None:
+    if _RULING.search(reading.raw[:HEAD]):
+        return None
+    furniture = {start for start, _ in reading.document.furniture}
+    bare: Proposal | None = None
+    for start, end in _lines(reading.raw[:HEAD]):
+        if start in furniture:
+            continue
+        end = _run_in_title(reading.raw[start:end], start) or end
+        label = _LABELLED.match(reading.plain, start, end)
+        # "Exhibit 10.1" stands above the title of what was filed as such.
+        begin = label.end() if label and _names_other(reading.plain[label.end() : end]) else start
+        title = reading.plain[begin:end]
+        form = form_of(title) if _may_be_title(title) else ""
+        if not form:
+            continue
+        detail = {"form": form, **({"number": number} if (number := number_of(title)) else {})}
+        found = reading.fact("title", " ".join(title.split()), begin, end, detail, exact=True)
+        if form != "annex" or not label or reading.plain[label.end() : end].strip():
+            return found
+        bare = bare or found
+    return bare
+
+
+def _names_other(rest: str) -> bool:
+    return form_of(rest.strip()) not in ("", "annex")
+
+
+def _may_be_title(line: str) -> bool:
+    if not line or len(line) > LONGEST_TITLE:
+        return False
+    line = _OF_AGREEMENT.split(line)[0].rstrip(" ,(") if _AMENDS.match(line) else line
+    if len(line.split()) >= MOST_WORDS:
+        return False
+    if _NOT_A_TITLE.search(line) or _SPOKEN_OF.search(line):
+        return False
+    return line[0].isalnum() and not line[0].islower() and not line.rstrip().endswith((",", "."))
+
+
+def _run_in_title(line: str, start: int) -> int:
+    """Where a title in capitals ends that runs on into its first sentence; 0 where there is none."""
+    found = _RUN_IN.match(line)
+    return start + found.end("title") if found else 0
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    for found in re.finditer(r"[^\n\f]+", text):
+        stripped = found.group().strip()
+        if stripped:
+            start = found.start() + found.group().index(stripped[0])
+            yield start, start + len(stripped)
+
+
+def _own_number(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
+    """The number that an agreement bears, from the lines around its title."""
+    if title is None or title.detail["form"] not in ("agreement", "general_terms"):
+        return
+    lines = [*_lines(reading.raw[:1_500]), *reading.document.furniture[:4]]
+    for low, high in lines:
+        line = reading.raw[low:high]
+        cue = _OWN.search(line)
+        found = _REFERENCE.search(reading.raw, low, high)
+        number = (found["a"] or found["b"]) if found and cue else ""
+        if found and any(char.isdigit() for char in number) and len(number) >= 5:
+            yield reading.fact("reference_number", number, low, high, {"number": number}, exact=True)
+            return
+
+
+def _parent(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
+    """The agreement that an amendment, order or annex belongs to.
+
+    The one with a date or number whose title stands in the document's own, else the first that has either; for an
+    amendment that gives none, the one of its title if that says more than "the Agreement".
+    """
+    after = (title.start or 0) if title else 0
+    amends = title is not None and title.detail["form"] == "amendment"
+    named = [
+        one
+        for found in _PARENT.finditer(reading.plain, max(after - 200, 0), HEAD)
+        if (amends or found["titre"] or (found["of"] or "into").casefold() != "into")
+        and (one := _named(reading, found)) is not None
+    ]
+    own = simplify(title.value) if title else ""
+    known = [one for one in named if len(one.detail) > 1]
+    same = [one for one in known if simplify(one.detail["title"]) in own]
+    bare = [one for one in named if simplify(one.detail["title"]) in own and len(one.detail["title"].split()) > 1]
+    yield from next(filter(None, (same, known, bare if amends else [])), [])[:1]
+
+
+def _restated(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
+    """The agreement, with its date or number, in whose place this one says it comes."""
+    own = simplify(title.value) if title else ""
+    for found in _PARENT.finditer(reading.plain, 0, HEAD):
+        start = found.start("title" if found["title"] else "titre")
+        before = reading.plain[max(start - 160, 0) : start]
+        if _IN_PLACE_OF.search(before) and (one := _named(reading, found)) and len(one.detail) > 1:
+            how = "whole" if simplify(str(one.detail["title"])) in own else "perhaps"
+            yield replace(one, detail={**one.detail, "restates": how})
+            return
+
+
+def _named(reading: Reading, found: re.Match[str]) -> Proposal | None:
+    """An agreement with the date and number that stand by its title, if any; None where it is this document itself."""
+    name, group = (found["title"], "title") if found["title"] else (found["titre"], "titre")
+    if form_of(name) == "amendment":
+        return None
+    low, high = found.span("behind" if group == "title" else "suite")
+    behind = reading.plain[low : _end_of_parent(reading, low, high)]
+    dates = [one for one in quantities(behind) if one.kind == "date"]
+    if dates and _is_own(reading, found, behind, dates[0].end):
+        behind, dates = behind[: dates[0].start], []
+    near = _REFERENCE.search(behind)
+    number = near or _REFERENCE.search(reading.plain, found.start(), low + len(behind))
+    detail = {"title": " ".join(name.split())}
+    detail |= {"date": dates[0].unit} if dates else {}
+    detail |= {"number": number["a"] or number["b"]} if number else {}
+    start = found.start(group)
+    end = low + max((dates[0].end if dates else 0, near.end() if near else 0))
+    return reading.fact("parent", " ".join(reading.raw[start:end].split()), start, end, detail, exact=True)
+
+
+def _end_of_parent(reading: Reading, low: int, high: int) -> int:
+    """How far, in the length of the words behind a title, it is still the agreement that is spoken of."""
+    stop = _NO_MORE.search(reading.plain, low, high)
+    high = stop.start() if stop else high
+    for gap in re.finditer(r"\n[ \t]*\n|\f", reading.raw[low:high]):
+        if not _GOES_ON.match(reading.plain, low + gap.end()):
+            return low + gap.start()
+    return high
+
+
+def _is_own(reading: Reading, found: re.Match[str], behind: str, end: int) -> bool:
+    """Is it the date of "this Amendment to the … Agreement, dated …", of which no other is given?"""
+    before = reading.plain[max(found.start() - 60, 0) : found.start()]
+    if found["title"] is None or not behind.startswith(",") or not _OF_THIS.search(before):
+        return False
+    sentence = reading.at(found.start())
+    return not any(
+        one.kind == "date" for one in reading.within(found.start("behind") + end, sentence.end if sentence else HEAD)
+    )

@@ -1,0 +1,304 @@
+"""Who the parties of a contract are, as its first page names them, and what it calls them from then on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from nodes.domain.contracts.parties.signatures import signers
+from nodes.domain.text.company_names import JOINT, SENTENCE, TITLE, has_form, name_in, stands_alone, tidy
+from nodes.domain.text.documents import DocumentText
+from nodes.domain.text.normalise import simplify
+
+PREAMBLE = 8_000
+"""Parties are named in so many first characters."""
+LONGEST_PREAMBLE = 2_500
+LOOSE = 3_000
+LONGEST_GAP = 900
+"""Characters from one definition to the next, or from "between" to the first."""
+
+_SUPPLIER_ROLES = re.compile(
+    r"\b(?:supplier|vendor|(?:service |hosting |cloud )?provider|contractor|consultant|seller|licensor|manufacturer"
+    r"|carrier|lessor|franchisor|prestataire|fournisseur|titulaire|vendeur|bailleur|editeur|concedant"
+    r"|hebergeur|sous-traitant"
+    r"|transporteur|transporter|developpeur|editor|publisher|sub-?adviser|sub-?advisor|servicer|operator)\b"
+)
+_CUSTOMER_ROLES = re.compile(
+    r"\b(?:customer|client|buyer|purchaser|licensee|lessee|distributor|reseller|franchisee|recipient|subscriber|user"
+    r"|owner|shipper|sponsor|acheteur|commanditaire|locataire|preneur|licencie|abonne|beneficiaire|donneur d'ordre"
+    r"|maitre d'ouvrage|pouvoir adjudicateur|acquereur|utilisateur)\b"
+)
+_NO_PARTY = re.compile(
+    r"\b(?:agreement|contract|effective date|party(?! [a-z0-9]\b)|parties|date|term|territory|products?"
+    r"|services?|contrat|convention"
+    r"|accord|presentes?|annexe|exhibit|attachment|schedule|recitals?|commission|act|guarantee"
+    r"|notes?|shares?|securit(?:y|ies)|units?|plan|offering|systems?|web ?sites?|business(?:es)?|software|marks?"
+    r"|addendum|programs?|options?|polic(?:y|ies)|property|properties|markets?|attributes|building|team|premises)\b"
+    r"|^(?:you|your|we|us|our|affiliates?|not\b.*)$"
+)
+_OPENING = re.compile(
+    r"\b(?:by and (?:between|among)|between|among|entre(?: les soussign[ée]e?s)?|entered into with)\b\s*:?",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    r"\b(?:whereas|witnesseth|recitals?|r e c i t a l s|w h e r e a s|w i t n e s s e t h|introduction|background"
+    r"|now,? therefore"
+    r"|it is (?:hereby )?agreed"
+    r"|il a [ée]t[ée] (?:pr[ée]alablement )?(?:convenu|expos[ée]|arr[êe]t[ée])|pr[ée]ambule|article (?:1"
+    r"|premier)\b|table of contents|(?-i:1\.\s+[A-Z]))",
+    re.IGNORECASE,
+)
+_OPENS, _CLOSES = r"(?:[\"“”«ʺ]|''|(?<!\w)['‘])", r"(?:[\"“”»ʺ]|''|['’](?!\w))"
+_ALIAS = rf"{_OPENS}\s*(?:the |le |la |les |l['’])?(?P<{{0}}>[^\"“”»«ʺ]{{{{1,60}}}}?)\s*{_CLOSES}"
+_REFERRED = r"(?:ci-\s{0,3}apr[èe]s|hereinafter|hereafter|referred\s+to\s+(?:herein\s+|in\s+this\s+\w+\s+)?as)"
+_DEFINITION = re.compile(
+    rf"\([^()\"“”«]{{0,140}}?{_ALIAS.format('a')}[^()]{{0,120}}\)"
+    rf"|{_REFERRED}[^\"“”«().]{{0,60}}{_ALIAS.format('b')}"
+    rf"|\([^()\"“”«]{{0,60}}{_REFERRED}[^()\"“”«]{{0,30}}?\b(?:as|called)?\s+(?:the )?(?P<d>(?-i:[A-Z])[\w ]{{1,30}})\)"
+    rf"|{_REFERRED}(?:\s+referred\s+to)?(?:\s+as|\s+called)?\s+(?:the )?(?P<e>(?-i:[A-Z][\w-]*(?:\s[A-Z][\w-]*)?))"
+    r"|\((?:the )?(?P<c>(?-i:[A-Z])[a-z]{3,20}|(?-i:[A-Z]{3,12}))\)",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(_ALIAS.format("alias"), re.IGNORECASE)
+_FOR_EACH = re.compile(r"^\(\s*(?:individually|each|separately)\b", re.IGNORECASE)
+_GROUP = re.compile(r"^\(\s*(?:collectively|together|each|individually)\b", re.IGNORECASE)
+_UNNAMED = re.compile(
+    r"\band\s+(?:the|an?|each|any)\s+(?:[\w-]+\s+){0,2}?(?:individuals?|persons?|part(?:y|ies)|entit\w+|undersigned"
+    r"|above|following|agent|franchisee|reseller|distributor|customer|supplier|[\w-]*named)\b",
+    re.IGNORECASE,
+)
+_LABELLED = re.compile(
+    r"(?:^[ \t]*|(?<=[ \t][ \t]))(?:the |le |la |l['’])?(?P<role>part(?:y|ie) [a-d]|buyer|seller|purchaser"
+    r"|customer|client|supplier|vendor"
+    r"|(?:service )?provider|contractor|licensor|licensee|distributor|reseller|lessor|lessee|prestataire|fournisseur"
+    r"|titulaire|acheteur|vendeur|bailleur|preneur)(?:/[\w-]{1,20})?[ \t]*[:：][ \t]*(?P<name>[^\n\f]{2,119})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LEAD = re.compile(
+    r"(?:[\s,;:.()–—●•-]|\b(?:and|et|or|also|on the one (?:hand|part)|on the other (?:hand|part)|of the (?:first"
+    r"|second|one"
+    r"|other) part|d['’]une part|d['’]autre part|la soci[ée]t[ée]|the (?:following )?(?:parties|company)|le|la"
+    r"|(?:(?:client|customer|supplier|company) )?name\s*:"
+    r"|\(?\d\)|\d\.|\(?[a-z]\)|part(?:y|ie) [a-d]\s*:)(?=[\s,;:(]))+",
+    re.IGNORECASE,
+)
+_AND = re.compile(
+    r"(?:[,;)]\s*|\s)(?:and|et|AND|ET)\s*[:,–-]?\s+(?!Wales\b)(?:\(?[\da-z]\)\s*|\d\.\s+)?(?:(?:[Tt]he"
+    r"|[Ll]a\s+[Ss]oci[ée]t[ée])\s+)?"
+    r"(?=[A-Z0-9{\[]|[a-z]{1,2}[A-Z]|[a-z][\w.-]*,? [Ii]nc)"
+    r"|;\s*\(?[\da-z]{1,2}\)\s*(?=[A-Z0-9])"
+)
+_COMPANY = re.compile(
+    r"(?P<name>(?<!\w)(?!The |WHEREAS)[A-ZÀ-Ý][\w&.'’-]*,? (?:[A-ZÀ-Ý][\w&.'’-]*,? |(?:of|and|de|du|des"
+    r"|&) ){0,6}?(?:Inc|INC"
+    r"|LLC|LLP"
+    r"|L\.L\.C|Ltd|LTD|Limited|LIMITED|Corp|CORP|Corporation|CORPORATION|Company|COMPANY|L\.P|LP|PLC|plc|GmbH|S\.A|SA"
+    r"|SAS|SASU|SARL|EURL|SNC|B\.V|N\.V|AG|Bank|N\.A)\b\.?)"
+)
+_PLAIN_WORDS = re.compile(r"(?:Holding|Parent|Issuing|This|Such|Each|If|Operating|Surviving) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """A party as the preamble defines it."""
+
+    name: str
+    alias: str
+    """What the contract calls it from then on; "" where it only has its name."""
+    start: int
+    end: int
+    """Of the words that name and define it."""
+    also: tuple[str, ...] = ()
+    """What else the contract calls it."""
+
+    @property
+    def supplies(self) -> bool:
+        return any(_SUPPLIER_ROLES.search(simplify(one)) for one in (self.alias, *self.also))
+
+    @property
+    def buys(self) -> bool:
+        return any(_CUSTOMER_ROLES.search(simplify(one)) for one in (self.alias, *self.also))
+
+
+def parties(text: DocumentText) -> list[Party]:
+    """The parties that the preamble names, each once, in its order; where they are not two, who signs as a company."""
+    head = text.text[:PREAMBLE]
+    best: list[Party] = []
+    openings = [match.end() for match in _OPENING.finditer(head)]
+    for start, following in zip(openings, [*openings[1:], PREAMBLE], strict=False):
+        closing = _CLOSING.search(head, start + 20)
+        end = min(closing.start() if closing else PREAMBLE, start + LONGEST_PREAMBLE)
+        found = _once(_defined(head, start, end, text.language))
+        # On a title page no definition stands between "between" and the next "between".
+        if found and found[0].end < following and len(found) > len(best):
+            best = found
+        if len(best) > 1:
+            return best
+    others = (_labelled(head, text.language), _loose(head), _bare(head, openings, text.language))
+    named = max([best, *map(_once, others)], key=len)
+    return named if len(named) > 1 else _once((*named, *_signed(text.text, {one.name for one in named})))
+
+
+def _once(found: Iterable[Party]) -> list[Party]:
+    kept: dict[str, Party] = {}
+    for party in found:
+        kept.setdefault(re.sub(r"\W+", "", party.name.casefold()), party)
+    return list(kept.values())
+
+
+def _signed(text: str, known: set[str]) -> Iterator[Party]:
+    """Companies that sign, where those that are known are among them."""
+    found = list(signers(text))
+    if known <= {name for name, _, _ in found}:
+        yield from (Party(name, alias, start, _end_of(text, name, start)) for name, alias, start in found)
+
+
+def _labelled(head: str, language: str) -> Iterator[Party]:
+    """Parties of a form: Party A: …, Supplier: …; none where only one is labelled."""
+    found = [(label, name_in(label["name"], language)) for label in _LABELLED.finditer(head)]
+    if len({" ".join(label["role"].casefold().split()) for label, name in found if name}) > 1:
+        for label, name in found:
+            if name:
+                start = label.start("role")
+                yield Party(name, " ".join(label["role"].split()), start, _end_of(head, name, label.start("name")))
+
+
+def _bare(head: str, openings: list[int], language: str) -> Iterator[Party]:
+    """Two names with a legal form that are joined by "and", where nothing defines them."""
+    for start in openings:
+        lead = _LEAD.match(head, start)
+        first = lead.end() if lead else start
+        one = name_in(head[first : first + LONGEST_GAP // 3], language)
+        for joint in _AND.finditer(head, first, first + LONGEST_GAP // 2):
+            other = name_in(head[joint.end() : joint.end() + LONGEST_GAP // 3], language)
+            if not one.endswith(other) and all(map(stands_alone, (one, other))):
+                for name, begin in ((one, first), (other, joint.end())):
+                    yield Party(name, "", begin, _end_of(head, name, begin))
+                return
+
+
+def _end_of(head: str, name: str, begin: int) -> int:
+    """Where a name ends that begins here; its words may be set over several lines."""
+    found = re.compile(r"\s+".join(map(re.escape, name.split()))).match(head, begin)
+    return found.end() if found else begin + len(name)
+
+
+def _loose(head: str) -> Iterator[Party]:
+    """Parties of a preamble without "between": names with a legal form, each defined shortly behind it."""
+    position = 0
+    for definition in _DEFINITION.finditer(head, 0, LOOSE):
+        alias = _alias(definition)
+        names = list(_COMPANY.finditer(head, max(position, definition.start() - LONGEST_GAP // 5), definition.start()))
+        names = [
+            one
+            for one in names
+            if not (SENTENCE.search(one["name"]) or _PLAIN_WORDS.match(one["name"]))
+            and not re.search(r"\ban?\s+$", head[: one.start()][-4:])
+        ]
+        if names and not _NO_PARTY.search(simplify(alias)) and not TITLE.search(names[-1]["name"]):
+            name = tidy(names[-1]["name"])
+            if _may_call(definition, alias, name):
+                position = definition.end()
+                yield Party(name, alias, names[-1].start("name"), definition.end(), _also(definition))
+
+
+def _defined(head: str, start: int, end: int, language: str) -> Iterator[Party]:
+    position, count = start, 0
+    several = sum(not _NO_PARTY.search(simplify(_alias(one))) for one in _DEFINITION.finditer(head, start, end)) > 1
+    for definition in _DEFINITION.finditer(head, start, end):
+        if definition.start() - position > LONGEST_GAP:
+            break
+        alias = _alias(definition)
+        plain = simplify(alias)
+        together = _GROUP.match(definition.group()) is not None
+        group = list(_COMPANY.finditer(head, position, definition.start())) if together else []
+        if len(group) > 1:
+            position, count = definition.end(), count + 1
+            for one in group:
+                name, at = one["name"], one.start("name")
+                if parted := list(re.finditer(r",\s+(?:and|et)\s+", name)):
+                    name, at = name[parted[-1].end() :], at + parted[-1].end()
+                if _NO_PARTY.search(plain):
+                    yield Party(tidy(name), "", at, one.end("name"))
+                else:
+                    yield Party(tidy(name), alias, at, definition.end())
+            continue
+        if _NO_PARTY.search(plain) and not (_SUPPLIER_ROLES.search(plain) or _CUSTOMER_ROLES.search(plain)):
+            continue
+        fit = _names(head, position, definition.start(), language)
+        if len(fit) > 1 and fit[0][1].endswith(fit[-1][1]) and (count or several):
+            fit = fit[:1]  # Louisville Gas and Electric Company: the other party is defined elsewhere
+        chosen = _chosen(head, fit, definition, alias)
+        if chosen is None and definition["c"]:
+            continue
+        # A name with a legal form before the one that is defined has no other name.
+        for begin, name in fit:
+            if (
+                has_form(name)
+                and (chosen is None or begin < chosen[0])
+                and begin == fit[0][0]
+                and not count
+                and not JOINT.search(name)
+            ):
+                yield Party(name, "", begin, _end_of(head, name, begin))
+        position, count = definition.end(), count + 1
+        if chosen is not None:
+            if _FOR_EACH.search(definition.group()):
+                yield Party(chosen[1], alias, chosen[0], _end_of(head, chosen[1], chosen[0]))
+            else:
+                yield Party(chosen[1], alias, chosen[0], definition.end(), _also(definition))
+    if count == 1 and (joint := _AND.match(head, position) or _AND.search(head, position, min(end, position + 300))):
+        name = name_in(head[joint.end() : min(joint.end() + 300, end)], language)
+        if has_form(name) and name:
+            yield Party(name, "", joint.end(), _end_of(head, name, joint.end()))
+
+
+def _chosen(head: str, fit: list[tuple[int, str]], definition: re.Match[str], alias: str) -> tuple[int, str] | None:
+    """The name that a definition is about: that which resembles the alias, has a legal form, or stands nearest."""
+    ranked = [
+        (2 * _resembles(alias, name) + (has_form(name)), index)
+        for index, (_, name) in enumerate(fit)
+        if _may_call(definition, alias, name)
+    ]
+    if not ranked:
+        return None
+    begin, name = fit[max(ranked)[1]]
+    unnamed = _UNNAMED.search(head, begin + len(name), definition.start())
+    return None if unnamed and not _resembles(alias, name) else (begin, name)
+
+
+def _may_call(definition: re.Match[str], alias: str, name: str) -> bool:
+    """A bare word in brackets is no alias by itself: it is a role, or made from the name."""
+    if not definition["c"]:
+        return True
+    plain = simplify(alias)
+    return bool(_SUPPLIER_ROLES.search(plain) or _CUSTOMER_ROLES.search(plain)) or _resembles(alias, name)
+
+
+def _resembles(alias: str, name: str) -> bool:
+    short, full = (re.sub(r"\W+", "", simplify(one)) for one in (alias, name))
+    initials = "".join(word[0] for word in re.findall(r"\w+", simplify(name)))
+    spelled = (len(short) > 1 and short in initials) or (len(initials) > 2 and short.startswith(initials))
+    first = re.match(r"\w{3,}", simplify(alias))
+    return bool(short) and (short in full or spelled or bool(first and first.group() in full))
+
+
+def _alias(definition: re.Match[str]) -> str:
+    found = definition["a"] or definition["b"] or definition["c"] or definition["d"] or definition["e"]
+    return " ".join(found.split()).strip(" ,.;:")
+
+
+def _also(definition: re.Match[str]) -> tuple[str, ...]:
+    said = [" ".join(one["alias"].split()).strip(" ,.;:") for one in _QUOTED.finditer(definition.group())]
+    return tuple(one for one in said[1:] if one and not _NO_PARTY.search(simplify(one)))
+
+
+def _names(head: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
+    """The names that may stand before a definition, each with its place: at its beginning and behind each "and"."""
+    lead = _LEAD.match(head, start, end)
+    begins = {lead.end() if lead else start: None}
+    begins |= dict.fromkeys(match.end() for match in _AND.finditer(head, start, end))
+    fit = [(begin, name) for begin in begins if (name := name_in(head[begin:end], language))]
+    # "Terms and Conditions": one word behind an "and" is hardly a name.
+    return [(begin, name) for begin, name in fit if begin == min(begins) or len(name.split()) > 1 or name.isupper()]

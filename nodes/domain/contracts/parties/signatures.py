@@ -1,0 +1,90 @@
+"""Who signs a contract whose first page names nobody: companies over a signature, and those that one signs for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nodes.domain.text.company_names import FORMS, name_in, stands_alone, tidy
+from nodes.domain.text.normalise import Span
+
+Signer = tuple[str, str, int]
+"""Name, what the block calls it ("" for nothing), where the name begins."""
+
+REACH = 2_500
+"""Characters behind the words that open a signature block."""
+MOST_BLOCKS = 6
+BELOW = 4
+"""Lines under a name in which somebody signs."""
+
+_OPENS = re.compile(
+    r"\b(?:in witness whereof|(?:signed|executed|agreed|accepted)\b[^.\n]{0,60}\b(?:by|on behalf of|accepted|agreed)\b"
+    r"|yours (?:faithfully|sincerely|truly)|very truly yours|en foi de quoi|fait (?:à|a|en|le)\b"
+    r"|fait et signé)",
+    re.IGNORECASE,
+)
+_LINE = re.compile(r"[^\n\f]*[\n\f]?")
+_FOR = re.compile(
+    r"\b(?:(?:signed |executed |duly )*(?:as a deed )?(?:for and )?on behalf of"
+    r"|(?:au nom et )?pour(?: (?:et au nom|le compte))?(?: de)?"
+    r"(?= (?:la |le |l['’])?(?:sociét|soci[ée]t|(?-i:[A-ZÀ-Ý]))))"
+    r"[ \t]*:?[ \t]*(?:the |la |le |l['’])?(?:soci[ée]t[ée][ \t]+)?",
+    re.IGNORECASE,
+)
+_NAME = re.compile(
+    rf"[ \t]*(?P<name>(?-i:[A-ZÀ-Ý0-9])[^\n\f:_]{{1,80}}?[ ,](?:{FORMS})(?![\w'’-])\.?)[ \t]*[,:]?(?=[ \t]|$)",
+    re.IGNORECASE,
+)
+_SIGNS = re.compile(
+    r"[ \t]*(?:(?:by|name|signed|signature|print(?:ed)? name|nom|par|nom et qualité"
+    r"|pr[ée]nom)\b[^\n\f]{0,20}?[:_]|/s/|_{4,})",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(r"[ \t]*(?:for |pour )?(?:the |le |la |l['’])?(?P<alias>[^\W\d_][\w '’/-]{2,30}?)[ \t]*:")
+_ROLE = re.compile(
+    r"[ \t]*[(,][ \t]*(?:the |le |la |l['’])?[\"“«']?[ \t]*(?P<alias>[^\W\d_][\w -]{2,30}?)[ \t]*[\"”»']?\)"
+)
+
+
+def signers(text: str) -> Iterator[Signer]:
+    """Companies of the signature blocks, in order; each as often as it stands there."""
+    end = 0
+    for block in [one for _, one in zip(range(MOST_BLOCKS), _OPENS.finditer(text), strict=False)]:
+        start = max(text.rfind("\n", 0, block.start()) + 1, end)
+        if start < end or start >= (stop := min(block.start() + REACH, len(text))):
+            continue
+        yield from _in_block(text, [one.span() for one in _LINE.finditer(text, start, stop) if one.group().strip()])
+        end = stop
+
+
+def _in_block(text: str, lines: list[Span]) -> Iterator[Signer]:
+    for index, (start, end) in enumerate(lines):
+        said = list(_FOR.finditer(text, start, end))
+        if said:
+            ends = [one.start() for one in said[1:]] + [end]
+            for one, stop in zip(said, ends, strict=True):
+                # The name may stand on the line below.
+                place = (one.end(), stop) if text[one.end() : stop].strip() else next(iter(lines[index + 1 :]), (0, 0))
+                if name := _NAME.match(text, *place):
+                    yield from _signer(text, name, _ROLE.match(text, name.end("name")))
+        elif names := _whole_line(text, start, end, lines[index + 1 : index + 1 + BELOW]):
+            called = list(_CALLED.finditer(text, *lines[index - 1])) if index else []
+            fitting = called if len(called) == len(names) else [None] * len(names)
+            for name, alias in zip(names, fitting, strict=True):
+                yield from _signer(text, name, alias)
+
+
+def _whole_line(text: str, start: int, end: int, below: list[Span]) -> list[re.Match[str]]:
+    """The names that a line is made of, side by side as columns are, over a signature; none where it says more."""
+    names, at = [], start
+    while found := _NAME.match(text, at, end):
+        names.append(found)
+        at = found.end()
+    if text[at:end].strip(" \t\n\f,:"):
+        return names if _SIGNS.match(text, at, end) else []
+    return names if any(_SIGNS.match(text, low) for low, _ in below) else []
+
+
+def _signer(text: str, found: re.Match[str], alias: re.Match[str] | None) -> Iterator[Signer]:
+    if stands_alone(tidy(found["name"])) and (name := name_in(found["name"])):
+        yield name, " ".join(alias["alias"].split()) if alias else "", found.start("name")

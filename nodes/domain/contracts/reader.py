@@ -1,0 +1,54 @@
+"""What a contract states about itself: parties, dates, terms, amounts, law; each with the words that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nodes.domain.contracts.facts.dates import find_dates, read_dates
+from nodes.domain.contracts.facts.duration import find_term, read_terms
+from nodes.domain.contracts.facts.expiry import read_expiry
+from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.contracts.facts.law import read_law
+from nodes.domain.contracts.facts.money import read_money
+from nodes.domain.contracts.families.references import read_references
+from nodes.domain.contracts.parties.supplier import Party, parties
+from nodes.domain.evidence.facts import Proposal
+from nodes.domain.evidence.findings import Candidate
+from nodes.domain.text.documents import DocumentText
+
+VERSION = "3"
+SOURCE = f"local:facts@{VERSION}"
+KINDS = (
+    "title", "party", "agreement_date", "effective_date", "expiration_date", "signature_date", "initial_term",
+    "renewal_term", "notice_period", "cap_amount", "cap_base", "currency", "governing_law", "court",
+    "reference_number", "parent", "replaces", "annex_reference", "annex_heading",
+)  # fmt: skip
+"""In the order in which the facts of a document stand."""
+
+
+def read(text: DocumentText, candidates: Sequence[Candidate]) -> list[Proposal]:
+    """Facts in the order of KINDS, each with a quote that is a slice of the text."""
+    reading = Reading(text, candidates, SOURCE)
+    dates, term = find_dates(reading), find_term(reading)
+    terms = list(read_terms(reading, term))
+    renews = any(fact.kind == "renewal_term" and fact.detail["automatic"] for fact in terms)
+    found = [
+        *_parties(reading),
+        *read_dates(reading, dates),
+        *terms,
+        *read_expiry(reading, dates, term, renews=renews),
+        *read_money(reading),
+        *read_law(reading),
+        *read_references(reading),
+    ]
+    return sorted(found, key=lambda fact: KINDS.index(fact.kind))
+
+
+def _parties(reading: Reading) -> Iterator[Proposal]:
+    for party in parties(reading.document):
+        detail = {"alias": party.alias, "role": _role(party)}
+        yield reading.fact("party", party.name, party.start, party.end, detail, exact=True)
+
+
+def _role(party: Party) -> str:
+    return "supplier" if party.supplies else "customer" if party.buys else ""

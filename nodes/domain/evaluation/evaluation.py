@@ -1,0 +1,281 @@
+"""How well findings agree with a golden set, by clause type: documents, spans, pages, traps. Pure.
+
+A finding meets a gold span when they share more than half of the shorter one and the quote is no page around a clause:
+at most four times the span, or 800 characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from nodes.domain.evaluation.golden_set import Gold, matches
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.text.letters import Letters as Letters
+from nodes.domain.text.letters import Span
+
+LONGEST, TIMES = 800, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a run made of one document."""
+
+    document: str
+    text: str
+    """Its text; "" when it could not be read."""
+    findings: Sequence[Finding]
+    looked_for: frozenset[str] | None = None
+    """Clause types that could have been found in it; None: any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """A trap that says nothing about the run, since nothing could have stepped into it."""
+
+    where: str
+    """File and line of the golden set."""
+    document: str
+    clause_type: str
+    why: str
+    """For example: no document of this name was read."""
+
+    def __str__(self) -> str:
+        return f"{self.where or self.clause_type} ({self.why})"
+
+
+@dataclass(frozen=True, slots=True)
+class Fallen:
+    """A trap that a finding stepped into."""
+
+    document: str
+    clause_type: str
+    quote: str
+    page: int | None
+    unit: str = "page"
+
+
+@dataclass(slots=True)
+class Counts:
+    """Of one clause type."""
+
+    both: int = 0
+    """Documents that have it and in which it was found."""
+    only_found: int = 0
+    only_gold: int = 0
+    spans: int = 0
+    """Gold spans, and of them those that a finding meets."""
+    spans_met: int = 0
+    quotes: int = 0
+    """Findings with a place, and of them those that meet a gold span."""
+    quotes_right: int = 0
+    pages: int = 0
+    """Of the findings that meet a gold span with a page, all, and those on that page."""
+    pages_right: int = 0
+    unlocated: int = 0
+    """Findings whose quote is not in the document."""
+
+    def plus(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+    def rates(self) -> dict[str, Any]:
+        """As shares from 0 to 1; None where nothing was counted."""
+        found, wanted = self.both + self.only_found, self.both + self.only_gold
+        return {
+            "documents_with": wanted,
+            "doc_precision": _share(self.both, found),
+            "doc_recall": _share(self.both, wanted),
+            "doc_f1": _share(2 * self.both, found + wanted),
+            "span_recall": _share(self.spans_met, self.spans),
+            "span_precision": _share(self.quotes_right, self.quotes),
+            "page_accuracy": _share(self.pages_right, self.pages),
+            "unlocated": self.unlocated,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """A run against a golden set."""
+
+    types: Mapping[str, Counts]
+    traps: int
+    """Those that were tested."""
+    fallen: Sequence[Fallen]
+    documents: int
+    """Documents that were compared."""
+    unread: Sequence[str] = ()
+    """Golden documents that the run has no text of."""
+    lost: int = 0
+    """Gold spans that are not in the text as it was read; each counts as missed."""
+    untested: Sequence[Untested] = ()
+    silent: int = 0
+    """Documents of which the golden set says nothing: what was found in them counts as wrong."""
+    matched: int = 0
+    """Golden documents that the run has a text of."""
+
+    def mean(self) -> dict[str, float | None]:
+        """Over the types that some golden document has."""
+        rows = [counts.rates() for counts in self.types.values() if counts.both + counts.only_gold]
+        names = ("doc_f1", "span_recall", "span_precision")
+        return {name: _share(sum(row[name] or 0 for row in rows), len(rows)) for name in names}
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "documents": self.documents,
+            "mean": self.mean(),
+            "types": {name: counts.rates() for name, counts in self.types.items()},
+            "traps": {"set": self.traps, "fallen": [asdict(one) for one in self.fallen]},
+            "unread": list(self.unread),
+            "gold_not_in_text": self.lost,
+            "documents_not_in_gold": self.silent,
+            "traps_not_tested": [asdict(one) for one in self.untested],
+        }
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """The gold of one document and type."""
+
+    spans: list[tuple[Span, int | None]] = field(default_factory=list)
+    unsure: list[Span] = field(default_factory=list)
+
+
+def evaluate(gold: Sequence[Gold], seen: Iterable[Seen], types: Sequence[str] = ()) -> Scores:
+    """Compare what was found with what is there.
+
+    `types` limits the clause types; without it those count that the golden set names outside its traps. Every document
+    of `seen` counts, also one of which the set says nothing: it says that nothing is there. A trap is tested where its
+    document has a text, its type could have been found and its words stand in the text.
+    """
+    counted = {name: Counts() for name in types or sorted({one.clause_type for one in gold if not one.must_not_find})}
+    why = {place: "no document of this name was there" for place, one in enumerate(gold) if one.must_not_find}
+    tested: set[int] = set()
+    fallen: list[Fallen] = []
+    documents = lost = silent = 0
+    read: set[str] = set()
+    for one in seen:
+        mine = [(place, line) for place, line in enumerate(gold) if matches(line.document, one.document)]
+        traps = [(place, line) for place, line in mine if line.must_not_find]
+        if not one.text:
+            why |= {place: "no text of its document could be read" for place, _ in traps}
+            continue
+        documents += 1
+        silent += not mine
+        read |= {line.document for _, line in mine}
+        letters = Letters(one.text)
+        for name, counts in counted.items():
+            lost += _count(counts, name, [line for _, line in mine], one, letters)
+        for place, trap in traps:
+            if unable := _unable(trap, one, letters):
+                why[place] = unable
+            else:
+                tested.add(place)
+                fallen += _steps(trap, one, letters)
+    named = {line.document for line in gold}
+    untested = [
+        Untested(gold[place].where, gold[place].document, gold[place].clause_type, why[place])
+        for place in why
+        if place not in tested
+    ]
+    unread = sorted(named - read)
+    return Scores(counted, len(tested), fallen, documents, unread, lost, untested, silent, len(named & read))
+
+
+def together(parts: Sequence[Scores]) -> Scores:
+    """The scores of several golden sets, each over its own documents."""
+    types: dict[str, Counts] = {}
+    for part in parts:
+        for name, counts in part.types.items():
+            types[name] = types.get(name, Counts()).plus(counts)
+    return Scores(
+        dict(sorted(types.items())),
+        sum(part.traps for part in parts),
+        [one for part in parts for one in part.fallen],
+        sum(part.documents for part in parts),
+        sorted({name for part in parts for name in part.unread}),
+        sum(part.lost for part in parts),
+        [one for part in parts for one in part.untested],
+        sum(part.silent for part in parts),
+        sum(part.matched for part in parts),
+    )
+
+
+def _count(counts: Counts, name: str, mine: Sequence[Gold], one: Seen, letters: Letters) -> int:
+    """Add one document to the counts of a type; returns how many of its gold spans are not in its text."""
+    wanted, lost = _Wanted(), 0
+    for line in mine:
+        if line.clause_type != name or line.must_not_find:
+            continue
+        spans = letters.all(line.text)
+        if line.uncertain:
+            wanted.unsure += spans
+        elif spans:
+            wanted.spans.append((spans[0] if len(spans) == 1 else _nearest(spans, one, name), line.page))
+        else:
+            wanted.spans.append(((-1, -1), line.page))
+            lost += 1
+    mine_found = [finding for finding in one.findings if finding.clause_type == name and finding.alignment != "absent"]
+    counts.unlocated += sum(not finding.spans for finding in mine_found)
+    have = [(_span(finding), finding.page) for finding in mine_found if finding.spans]
+    have = [
+        (span, page)
+        for span, page in have
+        if any(meets(gold, span) for gold, _ in wanted.spans) or not any(meets(gold, span) for gold in wanted.unsure)
+    ]
+    if wanted.unsure and not wanted.spans:
+        return lost
+    counts.both += bool(wanted.spans) and bool(have)
+    counts.only_found += bool(have) and not wanted.spans
+    counts.only_gold += bool(wanted.spans) and not have
+    counts.spans += len(wanted.spans)
+    counts.spans_met += sum(any(meets(gold, span) for span, _ in have) for gold, _ in wanted.spans)
+    for span, page in have:
+        met = [where for gold, where in wanted.spans if meets(gold, span)]
+        counts.quotes += 1
+        counts.quotes_right += bool(met)
+        known = [where for where in met if where is not None]
+        counts.pages += bool(known) and page is not None
+        counts.pages_right += page is not None and page in known
+    return lost
+
+
+def _unable(trap: Gold, one: Seen, letters: Letters) -> str:
+    """Why nothing in this document could step into the trap; "" where something could."""
+    if one.looked_for is not None and trap.clause_type not in one.looked_for:
+        return f"{trap.clause_type} was not looked for in {one.document}"
+    if trap.text.strip() and not letters.all(trap.text):
+        return f"its words are not in {one.document}"
+    return ""
+
+
+def _steps(trap: Gold, one: Seen, letters: Letters) -> list[Fallen]:
+    """Findings of the trap's type that stand in it."""
+    spans = letters.all(trap.text) if trap.text.strip() else [(0, len(one.text))]
+    return [
+        Fallen(one.document, trap.clause_type, finding.quote, finding.page, finding.unit)
+        for finding in one.findings
+        if finding.clause_type == trap.clause_type
+        and any(span[0] < end and start < span[1] for span in spans for start, end in finding.spans)
+    ]
+
+
+def _span(finding: Finding) -> Span:
+    return finding.spans[0][0], finding.spans[-1][1]
+
+
+def _nearest(spans: Sequence[Span], one: Seen, name: str) -> Span:
+    """Of several places with the same words, the one that was found, else the first."""
+    found = [_span(finding) for finding in one.findings if finding.clause_type == name and finding.spans]
+    return next((span for span in spans if any(meets(span, other) for other in found)), spans[0])
+
+
+def meets(gold: Span, found: Span) -> bool:
+    """Whether a quote is of this clause, and of not much more."""
+    shared = min(gold[1], found[1]) - max(gold[0], found[0])
+    want, have = gold[1] - gold[0], found[1] - found[0]
+    return shared > 0.5 * min(want, have) and have <= max(TIMES * want, LONGEST)
+
+
+def _share(part: float, whole: float) -> float | None:
+    return round(part / whole, 3) if whole else None

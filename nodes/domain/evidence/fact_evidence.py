@@ -1,0 +1,69 @@
+"""Facts as evidence of a note's sentences: known while these are checked, and taken out again behind that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from nodes.domain.evidence.facts import Fact
+from nodes.domain.evidence.findings import Finding, Location, finding_id
+from nodes.domain.evidence.note_model import Note, Sentence
+from nodes.domain.runs.settings import DocumentResult
+
+
+def borrowed_from(fact: Fact, row: DocumentResult) -> Finding:
+    """A fact in the form in which the check of sentences knows evidence."""
+    place = Location(fact.alignment, fact.spans, fact.page, fact.page_end)
+    return Finding(
+        finding_id="fact " + finding_id(row.sha256, fact.kind, place, fact.quote),
+        document=row.document,
+        document_sha256=row.sha256,
+        supplier=row.supplier,
+        clause_type=fact.kind,
+        quote=fact.quote,
+        page=fact.page,
+        page_end=fact.page_end,
+        boxes=(),
+        spans=fact.spans,
+        alignment=fact.alignment,
+        confidence=1.0,
+        source=fact.source,
+        unit=fact.unit,
+    )
+
+
+def place_of_override(finding: Finding) -> Finding:
+    """Where an amendment touches a clause, as evidence of that place alone: known by code, so it quotes nothing."""
+    over = finding.overridden or {}
+    return Finding(
+        finding_id=f"over {finding.finding_id}",
+        document=over["by"],
+        document_sha256="",
+        supplier="",
+        clause_type=finding.clause_type,
+        quote="",
+        page=int(over["page"]),
+        page_end=int(over["page"]),
+        boxes=(),
+        spans=(),
+        alignment="exact",
+        confidence=1.0,
+        source=finding.source,
+        unit=over.get("unit", "page"),
+    )
+
+
+def without(note: Note, borrowed: Collection[str], links: Mapping[str, str]) -> Note:
+    """The note without the evidence that only its sentences needed, linked to a finding at the same place, if any."""
+    sections = tuple(
+        replace(section, sentences=tuple(_linked(one, borrowed, links) for one in section.sentences))
+        for section in note.sections
+    )
+    return replace(
+        note, sections=sections, findings=tuple(one for one in note.findings if one.finding_id not in borrowed)
+    )
+
+
+def _linked(sentence: Sentence, borrowed: Collection[str], links: Mapping[str, str]) -> Sentence:
+    marks = (links.get(mark, "") if mark in borrowed else mark for mark in sentence.finding_ids)
+    return replace(sentence, finding_ids=tuple(dict.fromkeys(filter(None, marks))))

@@ -1,0 +1,145 @@
+"""Gives what an engine proposes its place in the document: clauses become findings, statements become facts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from nodes.domain.evidence.facts import Fact
+from nodes.domain.evidence.findings import Candidate, Finding, Location, finding_id
+from nodes.domain.evidence.quote_locator import Locator
+from nodes.domain.text.documents import DocumentText, SourceDocument
+from nodes.domain.text.sentences import Sentence, sentences
+
+LOCAL = "local:"
+"""How the sources begin that quote whole sentences, or on purpose less."""
+
+_WORD = re.compile(r"[^\W_]{2,}")
+_NUMBERED = re.compile(r"^\W*(?:(?:article|section|clause)\s+)?(?:\d[\d.]*|[ivxlc]+\b)?\W*", re.IGNORECASE)
+_STATES = re.compile(r"\d|\w\s?:\s*\w")
+"""Behind its number, a heading has no figure and no colon."""
+SAYING = 3
+"""Words of sentences, not of headings, from which a quote says something."""
+
+
+def located(
+    text: DocumentText, source: SourceDocument, candidates: Sequence[Candidate], supplier: str
+) -> list[Finding]:
+    """Candidates as findings with their place, one for each clause type and place, in order of the text.
+
+    Of what a model quotes, a negation of its sentence that it left out is put back.
+    """
+    locator = Locator(text)
+    found: dict[str, Finding] = {}
+    for candidate in candidates:
+        place = locator.locate(candidate.quote, candidate.start)
+        place = place if candidate.source.startswith(LOCAL) else locator.whole(place)
+        finding = Finding(
+            finding_id=finding_id(source.sha256, candidate.clause_type, place, candidate.quote),
+            document=source.document,
+            document_sha256=source.sha256,
+            supplier=supplier,
+            clause_type=candidate.clause_type,
+            quote=_own_words(text, place, candidate.quote),
+            page=place.page,
+            page_end=place.page_end,
+            boxes=place.boxes,
+            spans=place.spans,
+            alignment=place.alignment,
+            confidence=round(candidate.confidence, 4),
+            source=candidate.source,
+            disputed=candidate.disputed,
+            unit=text.unit,
+        )
+        twin = _twin(found.values(), finding)
+        if twin is None:
+            found[finding.finding_id] = finding
+        elif finding.confidence > twin.confidence:
+            del found[twin.finding_id]
+            found[finding.finding_id] = finding
+    return sorted(found.values(), key=lambda finding: (finding.spans or ((1 << 60, 0),), finding.clause_type))
+
+
+def lost_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozenset[str]:
+    """Quotes of these that the document does not have."""
+    locator = Locator(text)
+    quotes = {candidate.quote for candidate in candidates}
+    return frozenset(quote for quote in quotes if locator.locate(quote).alignment == "not_found")
+
+
+def bare_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozenset[str]:
+    """Quotes of these that stand in the document and state nothing: a heading alone, or a word or two.
+
+    A line of a table of terms, such as "Cap: EUR 5,000", states something.
+    """
+    locator, split = Locator(text), sentences(text)
+    starts = [one.start for one in split]
+    found = set()
+    for candidate in candidates:
+        if _STATES.search(_NUMBERED.sub("", candidate.quote)):
+            continue
+        spans = locator.locate(candidate.quote, candidate.start).spans
+        if spans and sum(_words_said(text.text, split, starts, span) for span in spans) < SAYING:
+            found.add(candidate.quote)
+    return frozenset(found)
+
+
+def _words_said(text: str, split: Sequence[Sentence], starts: Sequence[int], span: tuple[int, int]) -> int:
+    """Words of the sentences in a span; the letters that number them are none."""
+    within = split[max(bisect_right(starts, span[0]) - 1, 0) : bisect_left(starts, span[1])]
+    return sum(len(_WORD.findall(text, max(one.start, span[0]), min(one.end, span[1]))) for one in within)
+
+
+def names_itself(text: DocumentText, name: str, quote: str) -> bool:
+    """Does the document have this name, and the words that are said to give it?"""
+    locator = Locator(text)
+    return all(locator.locate(words).alignment != "not_found" for words in (name, quote) if words)
+
+
+def located_facts(text: DocumentText, proposed: Iterable[Mapping[str, Any]]) -> list[Fact]:
+    """Statements of an engine, {kind, value, quote, detail, start, source}, as facts with their place.
+
+    They keep their order; the same value of one kind at the same place is one fact. What is not in the document is
+    kept as not_found, for a person to see, never to be stated.
+    """
+    locator = Locator(text)
+    found: dict[tuple[Any, ...], Fact] = {}
+    for one in proposed:
+        place = locator.locate(one["quote"], one.get("start"))
+        fact = Fact(
+            kind=one["kind"],
+            value=one["value"],
+            quote=_own_words(text, place, one["quote"]),
+            detail=dict(one.get("detail") or {}),
+            page=place.page,
+            page_end=place.page_end,
+            spans=place.spans,
+            boxes=place.boxes,
+            alignment=place.alignment,
+            source=one["source"],
+            unit=text.unit,
+        )
+        found.setdefault((fact.kind, fact.value, fact.spans or fact.quote), fact)
+    return list(found.values())
+
+
+def _own_words(text: DocumentText, place: Location, quote: str) -> str:
+    """The document's words where located, else the engine's."""
+    return " … ".join(text.text[start:end] for start, end in place.spans) or quote
+
+
+def _twin(found: Iterable[Finding], finding: Finding) -> Finding | None:
+    """A finding of the same type of which one lies within the other: the same clause, seen twice."""
+    for other in found:
+        if other.clause_type == finding.clause_type and (
+            other.finding_id == finding.finding_id
+            or (other.spans and finding.spans and _within(other.spans[0], finding.spans[0]))
+        ):
+            return other
+    return None
+
+
+def _within(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return (one[0] <= other[0] and other[1] <= one[1]) or (other[0] <= one[0] and one[1] <= other[1])

@@ -1,0 +1,297 @@
+"""Finds where a quote stands in a document, or says that it does not."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from rapidfuzz.distance import Levenshtein
+
+from nodes.domain.evidence.ellipsis import Elisions
+from nodes.domain.evidence.findings import Alignment, Box, Location
+from nodes.domain.evidence.fuzzy_match import (
+    MAX_FUZZY_CHARS,
+    MIN_FUZZY_CHARS,
+    NEGATIVE_PREFIXES,
+    SEEDS,
+    align,
+    diagonals,
+    harmless,
+    nearest,
+)
+from nodes.domain.text.documents import BOX_UNIT, DocumentText, Page
+from nodes.domain.text.normalise import Folded, Span, fold
+from nodes.domain.text.quantities import negations, numbers_in
+from nodes.domain.text.sentences import sentences
+
+NOT_FOUND = Location("not_found")
+
+ELISION_REACH, ELISION_MIN_CHARS = 2_000, 20
+"""Spans of one elided quote may lie further apart than this only if each has so many letters."""
+
+BESIDE = 100
+"""Characters from its hint within which a quote stands by it."""
+
+_ELLIPSIS = re.compile(r"\s*(?:[\[(]\s*(?:\.{3,}|…)\s*[\])]|\.{3,}|…|(?:\. ){2,}\.)\s*")
+_EDGE_PUNCTUATION = ".,;:!?()[]"
+_PIVOT_WORDS = (
+    "may shall must should can peut doit devra pourra peuvent doivent limited unlimited limité limitée illimité"
+    " illimitée before after avant après less more moins plus minimum maximum least most including excluding except"
+    " excepté hormis exclusive nonexclusive supplier vendor provider contractor licensor licensee customer client buyer"
+    " seller purchaser lessor lessee prestataire fournisseur titulaire acheteur vendeur bailleur preneur employer"
+    " employee"
+)
+"""Words that turn a sentence round; a quote that differs in one of them is another sentence."""
+_PIVOTS = frozenset(_PIVOT_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    alignment: Alignment
+    span: Span
+    similarity: float = 1.0
+
+
+class Locator:
+    """Locates many quotes in one document; folds its text once."""
+
+    def __init__(self, text: DocumentText) -> None:
+        self._document = text
+        self._text = text.text
+        self._furniture = text.furniture
+
+    def locate(self, quote: str, hint: int | None = None) -> Location:
+        """Where the quote stands; of several places that nearest to `hint`, else the first.
+
+        exact: character by character. normalized: but for white space, hyphenation, ligatures, accents, case,
+        quotation marks, dashes, and page headers or footers in between. fuzzy: a slip of a few letters, never in a
+        number, a date or a negation, never an invented part. A quote with an ellipsis is found when all its parts
+        are, in order; it is fuzzy at best when they may say together what the text does not.
+        """
+        quote = quote.strip()
+        if not quote:
+            return NOT_FOUND
+        whole = self._letters(quote, 0, hint)
+        if whole is not None:
+            return self._location([whole])
+        parts = [part for part in _ELLIPSIS.split(quote) if fold(part).text.strip(_EDGE_PUNCTUATION)]
+        if parts and (len(parts) > 1 or parts[0] != quote):
+            return self._joined(parts, hint)
+        slip = self._fuzzy(quote, 0, hint)
+        return NOT_FOUND if slip is None else self._location([slip])
+
+    def whole(self, place: Location) -> Location:
+        """The same place with what its sentence says no with, where the quote left that out."""
+        if not place.spans:
+            return place
+        spans = self._elisions.put_back(place.spans)
+        if tuple(spans) == place.spans:
+            return place
+        return self._location([_Place(place.alignment, span, place.similarity) for span in spans])
+
+    def _letters(self, quote: str, start: int, hint: int | None) -> _Place | None:
+        """exact, else normalized, at or behind `start`; normalized beside the hint comes before exact elsewhere."""
+        exact = nearest(self._text, quote, start, hint, lambda at: (at, at + len(quote)), self._text)
+        if exact is not None and (hint is None or abs(exact[0] - hint) <= BESIDE):
+            return _Place("exact", exact)
+        needle = fold(quote).text.strip(_EDGE_PUNCTUATION)
+        for hay in self._folds() if needle else ():
+            span = self._in_fold(hay, needle, start, hint)
+            if span is not None and (exact is None or _nearer(span, exact, hint)):
+                return _Place("normalized", span)
+        return None if exact is None else _Place("exact", exact)
+
+    def _in_fold(self, hay: Folded, needle: str, start: int, hint: int | None) -> Span | None:
+        at = None if hint is None else bisect_left(hay.offsets, hint)
+        first = bisect_left(hay.offsets, start)
+        return nearest(hay.text, needle, first, at, lambda i: hay.raw(i, i + len(needle)), self._text)
+
+    def _joined(self, parts: list[str], hint: int | None) -> Location:
+        """The spans of an elided quote: in order, near one another unless each is long, and within what they say."""
+        start, tries = 0, 0
+        begin, doubtful = self._place(parts[0], 0, hint), NOT_FOUND
+        while begin is not None and tries < SEEDS:
+            places = self._chain(begin, parts)
+            if places and not self._misleads([place.span for place in places]):
+                return self._location(places)
+            if places and not doubtful.spans:
+                doubtful = replace(self._location(places), alignment="fuzzy")
+            # The next place where the quote may begin, in the order of the text.
+            start, tries = (begin.span[0] + 1 if tries else 0), tries + 1
+            begin = self._letters(parts[0], start, None)
+        return doubtful
+
+    def _misleads(self, spans: list[Span]) -> bool:
+        return any(self._elisions.misleads(a, b, self._without_furniture((a[1], b[0]))) for a, b in pairwise(spans))
+
+    def _chain(self, begin: _Place, parts: list[str]) -> list[_Place]:
+        places = [begin]
+        for part in parts[1:]:
+            last = places[-1].span[1]
+            place = self._place(part, last, last)
+            if place is None:
+                return []
+            short = min(len(fold(part).text), len(fold(parts[0]).text)) < ELISION_MIN_CHARS
+            if short and place.span[0] - last > ELISION_REACH:
+                return []
+            places.append(place)
+        return places
+
+    def _place(self, quote: str, start: int, hint: int | None) -> _Place | None:
+        return self._letters(quote, start, hint) or self._fuzzy(quote, start, hint)
+
+    def _fuzzy(self, quote: str, start: int, hint: int | None) -> _Place | None:
+        hay, needle = self._lean, fold(quote).text
+        if not MIN_FUZZY_CHARS <= len(needle) <= MAX_FUZZY_CHARS:
+            return None
+        first = bisect_left(hay.offsets, start)
+        at = None if hint is None else bisect_left(hay.offsets, hint)
+        for diagonal in diagonals(needle, hay.text, first, at):
+            found = align(needle, hay.text, max(first, diagonal))
+            if found is None:
+                continue
+            begin, end, similarity = found
+            span = self._whole_words(hay.raw(begin, end))
+            if self._says_the_same(quote, span):
+                return _Place("fuzzy", span, similarity)
+        return None
+
+    def _says_the_same(self, quote: str, span: Span) -> bool:
+        source = self._without_furniture(span)
+        return harmless(self._text, span) and numbers_in(quote) <= numbers_in(source) and not _turned(quote, source)
+
+    def _whole_words(self, span: Span) -> Span:
+        start, end = span
+        while start > 0 and self._text[start].isalnum() and self._text[start - 1].isalnum():
+            start -= 1
+        while end < len(self._text) and self._text[end - 1].isalnum() and self._text[end].isalnum():
+            end += 1
+        return start, end
+
+    def _without_furniture(self, span: Span) -> str:
+        pieces, position = [], span[0]
+        for start, end in self._furniture:
+            if span[0] <= start and end <= span[1]:
+                pieces.append(self._text[position:start])
+                position = end
+        return "".join((*pieces, self._text[position : span[1]]))
+
+    def _location(self, places: list[_Place]) -> Location:
+        spans = tuple(place.span for place in places)
+        order: tuple[Alignment, ...] = ("exact", "normalized", "fuzzy")
+        worst = max((place.alignment for place in places), key=order.index)
+        similarity = min(place.similarity for place in places)
+        if not self._document.pages:
+            return Location(worst, spans, similarity=similarity)
+        first, last = self._document.page_at(spans[0][0]), self._document.page_at(spans[-1][1] - 1)
+        boxes = tuple(box for span in spans for box in self._boxes(span))
+        return Location(worst, spans, first.number, last.number, boxes, similarity)
+
+    def _boxes(self, span: Span) -> Iterator[Box]:
+        for page in self._document.pages_between(*span):
+            first = bisect_right(self._word_starts(page), span[0]) - 1
+            words = []
+            for word in page.words[max(first, 0) :]:
+                if word[0] >= span[1]:
+                    break
+                if word[1] > span[0] and not self._is_furniture(word[0], span):
+                    words.append(word)
+            yield from _lines(page.number, words)
+
+    def _is_furniture(self, offset: int, span: Span) -> bool:
+        index = bisect_right(self._furniture, (offset, len(self._text))) - 1
+        if index < 0:
+            return False
+        start, end = self._furniture[index]
+        return start <= offset < end and span[0] < start and end < span[1]
+
+    def _word_starts(self, page: Page) -> list[int]:
+        starts = self._starts.get(page.number)
+        if starts is None:
+            starts = self._starts[page.number] = [word[0] for word in page.words]
+        return starts
+
+    def _folds(self) -> Iterator[Folded]:
+        yield self._full
+        if self._furniture:
+            yield self._lean
+
+    @cached_property
+    def _starts(self) -> dict[int, list[int]]:
+        return {}
+
+    @cached_property
+    def _elisions(self) -> Elisions:
+        return Elisions(self._text, sentences(self._document))
+
+    @cached_property
+    def _full(self) -> Folded:
+        return fold(self._text)
+
+    @cached_property
+    def _lean(self) -> Folded:
+        return fold(self._text, self._furniture) if self._furniture else self._full
+
+
+def locate(quote: str, text: DocumentText, hint: int | None = None) -> Location:
+    """Locate one quote; for many quotes of a document keep a Locator."""
+    return Locator(text).locate(quote, hint)
+
+
+def _nearer(span: Span, other: Span, hint: int | None) -> bool:
+    return hint is not None and abs(span[0] - hint) + BESIDE < abs(other[0] - hint)
+
+
+def _turned(quote: str, source: str) -> bool:
+    """Does the quote differ from the source in a word that turns its sense, or by a negating prefix?
+
+    A slip of the pen within such a word is none: "Custmer" stands for "Customer".
+    """
+    if Counter(negations(quote)) != Counter(negations(source)):
+        return True
+    said, meant = (Counter(re.findall(r"[^\W\d_]+", text.casefold())) for text in (quote, source))
+    left, right = said - meant, meant - said
+    for mine, other in ((left, right), (right, left)):
+        if any(word in _PIVOTS and not _slipped(word, other) for word in mine):
+            return True
+        if any(prefix + word in other for word in mine for prefix in NEGATIVE_PREFIXES):
+            return True
+    return False
+
+
+def _slipped(word: str, others: Iterable[str]) -> bool:
+    return len(word) > 4 and any(
+        other not in _PIVOTS and Levenshtein.distance(word, other, score_cutoff=2) <= 2 for other in others
+    )
+
+
+def _lines(page: int, words: list[tuple[int, int, int, int, int, int]]) -> Iterator[Box]:
+    """One box a line of print: words in reading order that share their height on the page."""
+    line: list[tuple[int, int, int, int, int, int]] = []
+    for word in words:
+        if line and not _same_line(line[-1], word):
+            yield _box(page, line)
+            line = []
+        line.append(word)
+    if line:
+        yield _box(page, line)
+
+
+def _same_line(last: tuple[int, int, int, int, int, int], word: tuple[int, int, int, int, int, int]) -> bool:
+    shared = min(last[5], word[5]) - max(last[3], word[3])
+    return shared * 2 >= min(last[5] - last[3], word[5] - word[3]) and word[2] >= last[2]
+
+
+def _box(page: int, words: list[tuple[int, int, int, int, int, int]]) -> Box:
+    return Box(
+        page,
+        min(word[2] for word in words) / BOX_UNIT,
+        min(word[3] for word in words) / BOX_UNIT,
+        max(word[4] for word in words) / BOX_UNIT,
+        max(word[5] for word in words) / BOX_UNIT,
+    )

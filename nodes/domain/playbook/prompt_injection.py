@@ -1,0 +1,134 @@
+"""Text that turns against its reader: instructions to a machine, and what a person does not see on the page."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from importlib import resources
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from nodes.domain.evidence.findings import Candidate, Finding, Location, finding_id
+from nodes.domain.playbook.model import Clause
+from nodes.domain.shared.errors import MissingPart
+from nodes.domain.text.documents import DocumentText, SourceDocument
+from nodes.domain.text.normalise import Span, simplify
+from nodes.domain.text.sentences import sentences
+
+INSTRUCTION, HIDDEN = "instruction_to_model", "hidden_text"
+CONFIDENCE = 0.9
+LEAST = 12
+"""Letters and digits from which hidden text says something; a page number or a stray mark does not."""
+QUOTED = 400
+_UNSEEN = re.compile(
+    "\u00ad(?!\\s*\n)|[\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+"""Characters of no width, between which no pattern would be found; at the end of a line one is a hyphen."""
+_LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0455\u0458\u04bb\u0501\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u03bf\u03b1\u0399\u039f\u0391\u0395",
+    "aeopcyxisjhdABEKMHOPCTXIoaIOAE",
+)
+"""Cyrillic and Greek letters that look like Latin ones; here only, since elsewhere a letter is what it is."""
+NO_ATTEMPT = frozenset(("comment", "struck out"))
+"""Reasons for which text is kept apart though nobody tried to hide it; that it was is a warning."""
+
+
+class Sign(BaseModel):
+    """What shows that a sentence addresses a machine."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+    keywords: tuple[str, ...] = Field(min_length=1, description="One of them must be there; saves time.")
+    pattern: str
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+
+class HostileFile(BaseModel):
+    """The rules file `hostile`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    version: int = Field(ge=1)
+    clause: tuple[Clause, ...]
+    sign: tuple[Sign, ...]
+
+
+@lru_cache(maxsize=1)
+def load() -> HostileFile:
+    """Raises MissingPart when the file is absent or says something that it cannot say."""
+    try:
+        text = resources.files("nodes.playbooks.rules").joinpath("hostile.toml").read_text("utf-8")
+        return HostileFile.model_validate(tomllib.loads(text))
+    except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
+        raise MissingPart(f"The rules hostile.toml cannot be read: {error}.") from error
+
+
+def clause_of(clause_type: str) -> Clause | None:
+    """What a type of hostile text counts; it does so under every playbook. None for any other type."""
+    if clause_type not in (INSTRUCTION, HIDDEN):
+        return None
+    return next((clause for clause in load().clause if clause.type == clause_type), None)
+
+
+def instructs(text: str) -> bool:
+    """Whether this sentence addresses a machine reader, also when its letters are disguised."""
+    plain = simplify(text if text.isascii() else _UNSEEN.sub("", text).translate(_LOOKALIKES))
+    return any(sign.regex.search(plain) for sign in load().sign if any(keyword in plain for keyword in sign.keywords))
+
+
+def instructions(text: DocumentText) -> list[Span]:
+    """Spans of the sentences that address a machine reader, in order."""
+    return [(one.start, one.end) for one in sentences(text) if instructs(text.text[one.start : one.end])]
+
+
+def addressed(text: DocumentText) -> list[Candidate]:
+    """What addresses a machine reader, as candidates: it is a finding whatever the playbook looks for."""
+    source = f"local:hostile@{load().version}"
+    return [Candidate(INSTRUCTION, text.text[start:end], CONFIDENCE, source, start) for start, end in text.instructions]
+
+
+def hidden_findings(text: DocumentText, source: SourceDocument, supplier: str) -> list[Finding]:
+    """Findings of what the page does not show. It is on no line of the text: a person has to look for it."""
+    found: dict[str, Finding] = {}
+    for number, why, said in text.hidden:
+        for clause_type in _types_of(why, said):
+            quote = " ".join(said.split())[:QUOTED]
+            key = finding_id(source.sha256, clause_type, Location("not_found"), f"{number} {quote}")
+            found[key] = Finding(
+                finding_id=key,
+                document=source.document,
+                document_sha256=source.sha256,
+                supplier=supplier,
+                clause_type=clause_type,
+                quote=quote,
+                page=number,
+                page_end=number,
+                boxes=(),
+                spans=(),
+                alignment="not_found",
+                confidence=CONFIDENCE,
+                source=f"local:hostile@{load().version}",
+                unit=text.unit,
+            )
+    return list(found.values())
+
+
+def _types_of(why: str, said: str) -> Iterator[str]:
+    if sum(char.isalnum() for char in said) < LEAST:
+        return
+    if why not in NO_ATTEMPT:
+        yield HIDDEN
+    if instructs(said):
+        yield INSTRUCTION
+
+
+def masked(text: str, start: int, spans: Sequence[Span]) -> str:
+    """A slice that begins at `start` of its document, with what addresses a machine reader taken out."""
+    for first, last in sorted(spans, reverse=True):
+        low, high = max(first - start, 0), min(last - start, len(text))
+        if low < high:
+            text = f"{text[:low]}[…]{text[high:]}"
+    return text

@@ -1,0 +1,280 @@
+"""Reads a playbook from TOML or YAML, and tells every problem of it at once, each with its line and key."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.toml_positions import Path, line_of, toml_lines, toml_once, yaml_lines
+from nodes.domain.playbook.whole import whole_problems, with_not_empty
+from nodes.domain.shared.errors import PlaybookError
+from nodes.domain.shared.formats import one_line
+
+MOST_BYTES = 300_000
+"""Ten times a large playbook; what is larger is none."""
+YAML_ENDINGS = (".yaml", ".yml")
+_TEXT, _NUMBERS = "tag:yaml.org,2002:str", ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_PLAIN_NUMBER = re.compile(
+    r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:[0-9]+|inf|Inf|INF|nan|NaN|NAN)"
+)
+"""What all versions of YAML read alike."""
+SHOWN = 3
+"""Problems in the one sentence of an error; the command that checks shows all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about a playbook that its writer should know."""
+
+    line: int
+    """1-based; 0 when no line could be told."""
+    key: str
+    """For example clauses[2].points; "" for the whole file."""
+    text: str
+    """What is wrong and what to do."""
+
+    def __str__(self) -> str:
+        where = ", ".join(filter(None, (f"line {self.line}" if self.line else "", self.key)))
+        return f"{where}: {self.text}" if where else self.text
+
+
+class _Wrong(Exception):
+    """A text that is not TOML or YAML at all; carries the remark, and never leaves this module."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.remark = Remark(line, "", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A playbook as far as it could be read."""
+
+    playbook: Playbook | None
+    """None when there are problems."""
+    problems: tuple[Remark, ...]
+    lines: Mapping[Path, int]
+    """Line by path of keys and positions."""
+    plain: Any = None
+    """What the file says, as far as it is TOML or YAML."""
+
+
+def read_playbook(data: bytes, name: str) -> Reading:
+    """Read the bytes of a playbook file; YAML when `name` ends so, else TOML. Never raises, whatever they are.
+
+    A value has its type, as the JSON schema says: "12" is no number and "yes" is not true. What a run has frozen is
+    not read here, and is taken as it was.
+    """
+    try:
+        plain, lines, problems = _parsed(data, name)
+        playbook, wrong = _validated(plain, lines)
+    except _Wrong as wrong_at_all:
+        return Reading(None, (wrong_at_all.remark,), {})
+    except RecursionError:
+        return Reading(None, (Remark(0, "", "lists or tables are nested too deep: a playbook needs four levels."),), {})
+    problems += wrong
+    return Reading(None if problems else playbook, tuple(sorted(problems, key=lambda one: one.line)), lines, plain)
+
+
+def parse_playbook(text: str, name: str) -> Playbook:
+    """The playbook of a text. Raises PlaybookError, which names the file and its first problems."""
+    return required(read_playbook(text.encode("utf-8", "surrogatepass"), name), name)
+
+
+def required(reading: Reading, name: str) -> Playbook:
+    """The playbook of a reading. Raises PlaybookError where it has problems."""
+    if reading.playbook is not None:
+        return reading.playbook
+    shown = "; ".join(str(one).rstrip(".") for one in reading.problems[:SHOWN])
+    more = len(reading.problems) - SHOWN
+    rest = f"; and {more} more" if more > 0 else ""
+    raise PlaybookError(f"Playbook {name}: {shown}{rest}. See all with: python run.py playbook check {name}")
+
+
+def json_schema() -> str:
+    """The JSON schema of a playbook, for editors; the shipped file holds exactly this."""
+    schema = Playbook.model_json_schema()
+    with_not_empty(schema)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _validated(plain: Any, lines: Mapping[Path, int]) -> tuple[Playbook | None, list[Remark]]:
+    """The playbook, or what is wrong with it in its parts and as a whole."""
+    found = {path: Remark(line_of(lines, path), key_of(path), text) for path, text in whole_problems(plain, lines)}
+    try:
+        return Playbook.model_validate(_strict(plain), strict=True), list(found.values())
+    except ValidationError as error:
+        parts = list(_problems(error, lines, found))
+    keys = {one.key for one in parts}
+    return None, [*parts, *(one for one in found.values() if one.key not in keys)]
+
+
+def _strict(value: Any) -> Any:
+    """As the model takes it without any conversion of its own: lists are tuples, and 20.0 is a whole number."""
+    if isinstance(value, dict):
+        return {key: _strict(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return tuple(map(_strict, value))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _parsed(data: bytes, name: str) -> tuple[Any, dict[Path, int], list[Remark]]:
+    """What the text says, its lines, and what is wrong with its keys and numbers. Raises _Wrong, RecursionError."""
+    if len(data) > MOST_BYTES:
+        raise _Wrong(0, f"it is larger than {MOST_BYTES // 1000} kB, which no playbook is: name another file.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _Wrong(line, "it is not UTF-8 text: save it as such.") from None
+    return _yaml(text) if name.casefold().endswith(YAML_ENDINGS) else _toml(text)
+
+
+def _toml(text: str) -> tuple[Any, dict[Path, int], list[Remark]]:
+    try:
+        return tomllib.loads(text), toml_lines(text), []
+    except tomllib.TOMLDecodeError as error:
+        line = getattr(error, "lineno", 0) or _line_in(str(error), text)
+        wrong = _Wrong(line, f"it is not TOML ({error}): mend this line, or name the file .yaml.")
+    # Where keys that stand twice are all that it is not TOML for, the rest of it can be told too.
+    once, twice = toml_once(text)
+    try:
+        return tomllib.loads(once), toml_lines(once), [_twice(*each) for each in twice]
+    except tomllib.TOMLDecodeError:
+        raise wrong from None
+
+
+def _twice(path: Path, line: int, first: int) -> Remark:
+    return Remark(line, key_of(path), f"the key {path[-1]} stands here twice, first on line {first}: keep one.")
+
+
+def _line_in(message: str, text: str) -> int:
+    """The line that the parser's own message names; the last one where it says that the text ends too early."""
+    words = message.replace(",", " ").split()
+    after = words.index("line") + 1 if "line" in words else len(words)
+    return int(words[after]) if after < len(words) and words[after].isdecimal() else text.count("\n") + 1
+
+
+def _yaml(text: str) -> tuple[Any, dict[Path, int], list[Remark]]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        # An alias can stand for a thousand copies of what it names, and those for a thousand more.
+        for event in yaml.parse(text, Loader=loader):
+            if isinstance(event, yaml.AliasEvent):
+                at: Any = event.start_mark
+                raise _Wrong(at.line + 1, f"the alias *{event.anchor} is not taken: write it out.")
+        reader = loader(text)
+        node = reader.get_single_node()
+        if node is None:
+            return {}, {}, []
+        problems = list(_keys_and_numbers(node))
+        return reader.construct_document(node), yaml_lines(node), problems
+    except yaml.YAMLError as error:
+        mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        what = one_line(str(getattr(error, "problem", None) or error), 200)
+        raise _Wrong(mark.line + 1 if mark else 0, f"it is not YAML ({what}): mend this line.") from None
+    except ValueError as error:
+        raise _Wrong(0, f"it holds a value that cannot be ({one_line(str(error), 200)}): write it as a text.") from None
+
+
+def _keys_and_numbers(node: Any, path: Path = ()) -> Iterator[Remark]:
+    """What YAML would take without a word: the last of two equal keys, and 010 for eight.
+
+    Every key is a text from here on, also one that YAML has for something else, such as `on`.
+    """
+    if node.id == "mapping":
+        first: dict[str, int] = {}
+        for key, value in node.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if key.id == "scalar":
+                key.tag = _TEXT
+            if name in first:
+                yield _twice((*path, name), line, first[name])
+            first.setdefault(name, line)
+            yield from _keys_and_numbers(value, (*path, name))
+    elif node.id == "sequence":
+        for place, value in enumerate(node.value):
+            yield from _keys_and_numbers(value, (*path, place))
+    elif node.tag in _NUMBERS and not _PLAIN_NUMBER.fullmatch(node.value):
+        text = f"{one_line(node.value, 60)} is not the same number to every reader of YAML: write it in decimal digits."
+        yield Remark(node.start_mark.line + 1, key_of(path), text)
+
+
+def _problems(error: ValidationError, lines: Mapping[Path, int], found: Mapping[Path, Remark]) -> Iterator[Remark]:
+    """What is wrong with the parts; what the model says of the whole is left to `found` where that says it too."""
+    for one in error.errors(include_url=False):
+        path = tuple(one["loc"])
+        if path[-1:] == ("[key]",):
+            path = path[:-1]
+        if one["type"] == "too_short" and one["input"]:
+            continue  # its members are wrong, and are named themselves
+        if found and one["type"] == "value_error" and path in ((), ("thresholds",)):
+            continue
+        yield Remark(line_of(lines, path), key_of(path), _advice(one))
+
+
+def key_of(path: Path) -> str:
+    """A path as people write it: clauses[2].points."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def _advice(problem: Any) -> str:
+    """What is wrong with a value and what to write instead, in a sentence."""
+    kind, context, given = problem["type"], problem.get("ctx", {}), problem.get("input")
+    shown = _shown(given)
+    if kind in _FORMS:
+        wanted, how = _FORMS[kind]
+        return f"it must be {wanted}, not {shown}: {how}."
+    match kind:
+        case "extra_forbidden":
+            return "there is no such key: take it out, or see the keys with python run.py playbook show --schema."
+        case "missing":
+            return "it is missing: add it."
+        case "literal_error":
+            return f"{shown} is not one of {context['expected']}: use one of these."
+        case "string_pattern_mismatch":
+            return f"{shown} does not fit {context['pattern']}: use lower-case letters, digits and the mark it allows."
+        case "too_short" | "string_too_short":
+            return "it is empty: write at least one."
+        case "greater_than_equal":
+            return f"it must be at least {context['ge']:g}, not {shown}: write such a number."
+        case "less_than_equal":
+            return f"it must be at most {context['le']:g}, not {shown}: write such a number."
+        case "value_error":
+            return f"{one_line(str(context['error']), 300)}: mend it."
+    said = str(problem["msg"])
+    return f"{said[:1].lower()}{said[1:]}, not {shown}: write such a value."
+
+
+_TABLE = ("a dictionary of keys and values", "give it keys, each with its value")
+_FORMS = {
+    "string_type": ("a text", "put it in quotation marks"),
+    "int_type": ("a whole number", "write digits alone, without quotation marks"),
+    "float_type": ("a number", "write digits alone, without quotation marks"),
+    "bool_type": ("true or false", "write one of these, without quotation marks"),
+    "tuple_type": ("a list", "put it in square brackets"),
+    "dict_type": _TABLE,
+    "model_type": _TABLE,
+}
+"""What a value of another form must be, and what to do."""
+
+
+def _shown(given: Any) -> str:
+    """A value as its writer knows it."""
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    if given is None or isinstance(given, dict | tuple):
+        return "nothing" if given is None else "a list" if isinstance(given, tuple) else "a dictionary"
+    return one_line(repr(given) if isinstance(given, str | int | float) else str(given), 60)

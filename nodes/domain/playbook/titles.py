@@ -1,0 +1,42 @@
+"""What clause types are called where the playbook of a run does not say: by the playbooks and rules that ship."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+from types import MappingProxyType
+
+from nodes.domain.evidence.note_model import words_of
+from nodes.domain.playbook.prompt_injection import load
+from nodes.domain.shared.errors import MissingPart
+
+SHIPPED = ("due-diligence", "case-law")
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Mapping[str, Mapping[str, str]]:
+    """Clause type → its names by language. Raises MissingPart when a shipped file cannot be read."""
+    names: dict[str, Mapping[str, str]] = {
+        one.type: {str(key): said for key, said in one.title.items()} for one in load().clause
+    }
+    for name in SHIPPED:
+        try:
+            playbook = tomllib.loads(resources.files("nodes.playbooks").joinpath(f"{name}.toml").read_text("utf-8"))
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise MissingPart(f"The playbook {name}.toml cannot be read: {error}.") from error
+        names |= {one["type"]: one["title"] for one in (*playbook["clauses"], *playbook.get("across", ()))}
+    return names
+
+
+def shipped_title(clause_type: str, language: str = "en") -> str:
+    """The name of a type in this language; its own words for a type that no shipped playbook has."""
+    return _shipped().get(clause_type, _NONE).get(language) or words_of(clause_type)
+
+
+def clause_name(clause_type: str, about: str = "") -> str:
+    """What a finding is called in English where its playbook is not at hand: "Missing clause: Cap on liability"."""
+    name = shipped_title(clause_type)
+    return f"{name}: {shipped_title(about)}" if about else name

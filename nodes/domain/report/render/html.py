@@ -1,0 +1,198 @@
+"""The note as one HTML file: opens offline, asks nothing of a network, every claim linked to its evidence and back."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from nodes.domain.evidence.findings import RISKS, Finding
+from nodes.domain.evidence.note_model import Note, Section, Sentence, Standing, is_stated, is_weighed, status_of
+from nodes.domain.report.render.markdown import anchor, decision_text, mark
+from nodes.domain.report.wording.reasons import reasons_of
+from nodes.domain.report.wording.texts import texts
+from nodes.domain.report.wording.verdicts import moment, reviewers_of
+from nodes.domain.report.writers.note_writer import place
+from nodes.domain.shared.formats import (
+    NAME_LIMIT,
+    alignment_label,
+    clean,
+    count,
+    number,
+    one_line,
+    risk_label,
+    source_label,
+)
+
+_APART = re.compile(r" (?=[:;?!»])|(?<=«) ")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFacts:
+    """What the report says about the run beside its note; what is not known is left out of the page."""
+
+    run: str = ""
+    """Name and id, as people know the run."""
+    documents: tuple[int, int] | None = None
+    """(read, all)."""
+    pages: tuple[int, int] | None = None
+    """(read, all)."""
+    cost: str = ""
+    """As nodes.domain.shared.formats.money shows it."""
+    engine: str = ""
+    begun_at: datetime | None = None
+    """Of the run, aware: when the note was made would give another file each time."""
+    unit: str = "page"
+    """What `pages` are: page, section, or place for both."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A link from a sentence to its evidence."""
+
+    text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """A reason of a supplier's risk: what leads to its evidence, the rest, and where that is, "" for nowhere."""
+
+    head: str
+    rest: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A sentence as the page shows it."""
+
+    id: str
+    sentence: Sentence
+    marks: tuple[_Mark, ...]
+
+
+def render_report(note: Note, facts: ReportFacts | None = None) -> str:
+    """Render the page; the same note and facts give the same bytes. Text of documents is cleaned and escaped."""
+    table = texts(note.language)
+    sections = [(f"part-{place}", section, _said(place, section)) for place, section in enumerate(note.sections)]
+    cited: dict[str, list[str]] = defaultdict(list)
+    for _, _, sentences in sections:
+        for one in sentences:
+            for finding_id in one.sentence.finding_ids:
+                cited[finding_id].append(one.id)
+    page = _environment(note.language).get_template("report.html")
+    return page.render(
+        note=note,
+        t=table,
+        facts=facts or ReportFacts(),
+        coverage=next((said for _, one, said in sections if one.kind == "coverage"), ()),
+        risks=next((said for _, one, said in sections if one.kind == "risk"), ()),
+        standings={one_line(one.name, NAME_LIMIT): one for one in note.standings},
+        reasons={one.name: _reasons(note, one) for one in note.standings},
+        targets={one.title: at for at, one, said in sections if one.kind == "supplier" and said},
+        reviewers=reviewers_of(note.findings, note.language),
+        weighed=is_weighed(note),
+        sections=[(at, one, said) for at, one, said in sections if one.kind not in ("coverage", "risk") and said],
+        evidence=[_evidence(note, finding, cited[finding.finding_id]) for finding in note.findings],
+        decisions=[at for at, one, said in sections if one.kind == "decision" and said],
+        by_risk=_by_risk(note),
+        risk_choices=[(risk, risk_label(risk, note.language)) for risk in reversed(RISKS)],
+    )
+
+
+def _said(place: int, section: Section) -> tuple[_Said, ...]:
+    return tuple(
+        _Said(
+            f"s-{place}-{index}",
+            sentence,
+            tuple(_Mark(mark(one), f"#{anchor(one)}") for one in sentence.finding_ids),
+        )
+        for index, sentence in enumerate(section.sentences)
+    )
+
+
+def _reasons(note: Note, standing: Standing) -> list[_Reason]:
+    known = {finding.finding_id for finding in note.findings}
+    said = []
+    for reason, ground in zip_longest(standing.reasons, standing.grounds[: len(standing.reasons)], fillvalue=""):
+        head, colon, rest = reason.partition(texts(note.language)["colon"])
+        said.append(_Reason(head, colon + rest, f"#{anchor(ground)}" if ground in known else ""))
+    return said
+
+
+def _by_risk(note: Note) -> list[tuple[str, str, int]]:
+    """Risk, its label and how many findings have it; rejected ones do not count."""
+    counting = [finding.risk for finding in note.findings if status_of(finding) != "rejected"]
+    return [(risk, risk_label(risk, note.language), counting.count(risk)) for risk in reversed(RISKS)]
+
+
+def _evidence(note: Note, finding: Finding, cited: Iterable[str]) -> dict[str, Any]:
+    language = note.language
+    return {
+        "id": anchor(finding.finding_id),
+        "mark": mark(finding.finding_id),
+        "title": note.clause_title(finding),
+        "supplier": one_line(finding.supplier, NAME_LIMIT),
+        "place": place(finding, language),
+        "quote": Markup(escape(clean(finding.quote))),
+        "risk": finding.risk if finding.risk in RISKS else "low",
+        "risk_label": risk_label(finding.risk, language),
+        "score": finding.score,
+        "status": status_of(finding),
+        "stated": is_stated(finding),
+        "status_label": texts(language)[f"status_{status_of(finding)}"],
+        "alignment": alignment_label(finding.alignment, language),
+        "reasons": reasons_of(note, finding),
+        "decision": decision_text(finding, language),
+        "confidence": _percent(finding.confidence, language) if 0 <= finding.confidence <= 1 else "",
+        "source": source_label(one_line(finding.source, 80), language),
+        "cited": list(cited),
+    }
+
+
+def _percent(share: float, language: str) -> str:
+    return f"{share:.0%}".replace("%", "\u202f%") if language == "fr" else f"{share:.0%}"
+
+
+@lru_cache(maxsize=2)
+def _environment(language: str) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("nodes.domain.report.render", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_french if language == "fr" else _clean,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["csp"] = _csp
+    environment.filters["risk_label"] = risk_label
+    environment.filters["moment"] = moment
+    environment.filters["number"] = number
+    environment.filters["count"] = count
+    return environment
+
+
+def _clean(value: object) -> object:
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _french(value: object) -> object:
+    """Clean, and with spaces that no line is broken at before the marks that French sets apart."""
+    said = _clean(value)
+    return said if isinstance(said, Markup) or not isinstance(said, str) else _APART.sub("\u00a0", said)
+
+
+def _csp(text: str) -> str:
+    """The hash under which a browser lets this inline text run, and no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

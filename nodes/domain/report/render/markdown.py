@@ -1,0 +1,98 @@
+"""The note as Markdown: hostile text escaped, every mark a link to the evidence at the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_model import Note, Section, Sentence, is_weighed, status_of
+from nodes.domain.report.wording.reasons import reasons_of
+from nodes.domain.report.wording.ruling_texts import columns
+from nodes.domain.report.wording.texts import texts
+from nodes.domain.report.wording.verdicts import decided
+from nodes.domain.report.writers.note_writer import place
+from nodes.domain.shared.formats import alignment_label, markdown, risk_label
+
+
+def anchor(finding_id: str) -> str:
+    """The id under which a finding's evidence stands, in Markdown and HTML alike."""
+    return "f-" + re.sub(r"[^0-9A-Za-z-]", "", finding_id)
+
+
+def mark(finding_id: str) -> str:
+    """What a sentence shows for a finding: F:ab12cd34ef56."""
+    return "F:" + re.sub(r"[^0-9A-Za-z-]", "", finding_id)
+
+
+def decision_text(finding: Finding, language: str) -> str:
+    """What became of a finding, by whom, when and why, in one plain sentence part."""
+    table = texts(language)
+    status = status_of(finding)
+    text = table[f"status_{status}"]
+    if not finding.decision:
+        return text
+    reviewer, at, reason = decided(finding, language)
+    if status == "unlocated":
+        text += f"; {table['status_accepted']}"
+    text = table["by"].format(status=text, reviewer=reviewer, at=at)
+    return table["because"].format(decision=text, reason=reason) if reason else text
+
+
+def to_markdown(note: Note) -> str:
+    """The whole note; the evidence at the end has every finding with quote, place, alignment and decision."""
+    lines = [f"# {markdown(note.title)}", ""]
+    decisions = 0
+    for section in note.sections:
+        if not section.sentences:
+            continue
+        decisions += section.kind == "decision"
+        target = f'<a id="d-{decisions}"></a>' if section.kind == "decision" else ""
+        if section.kind == "index":
+            items = _table(section, columns(note.language))
+        else:
+            items = (_item(one, note.language) for one in section.sentences)
+        lines += [f"## {target}{markdown(section.title)}", "", *items, ""]
+    if note.findings:
+        lines += [f"## {texts(note.language)['evidence']}", ""]
+        lines += [line for finding in note.findings for line in _evidence(note, finding)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(section: Section, heads: Sequence[str]) -> Iterable[str]:
+    """One row a decision: its number leads to its section, the sections being in the same order."""
+    # The last cell is the document, whose name may hold anything.
+    rows = [one.text.split(" · ", len(heads) - 2) for one in section.sentences]
+    yield "| " + " | ".join(heads) + " |"
+    yield "|" + "---|" * len(heads)
+    for row, (one, cells) in enumerate(zip(section.sentences, rows, strict=True), 1):
+        blank = [""] * (len(heads) - 1 - len(cells))
+        shown = [markdown(cell) for cell in (one.lead, *cells[:-1], *blank, *cells[-1:])]
+        shown[0] = f"[{shown[0]}](#d-{row})"
+        yield "| " + " | ".join(shown) + " |"
+
+
+def _item(sentence: Sentence, language: str) -> str:
+    lead = f"**{markdown(sentence.lead)}**{texts(language)['colon']}" if sentence.lead else ""
+    marks = "".join(f" [{mark(one)}](#{anchor(one)})" for one in sentence.finding_ids)
+    return f"- {lead}{markdown(sentence.text)}{marks}"
+
+
+def _evidence(note: Note, finding: Finding) -> Iterable[str]:
+    table = texts(note.language)
+    head = [f"**{markdown(note.clause_title(finding))}**", markdown(place(finding, note.language))]
+    if is_weighed(note):
+        risk = risk_label(finding.risk, note.language)
+        head.append(table["standing"].format(risk=risk, score=finding.score).rstrip("."))
+    yield f'### <a id="{anchor(finding.finding_id)}"></a>{mark(finding.finding_id)}'
+    yield ""
+    yield " · ".join(head)
+    yield ""
+    if not finding.about:
+        yield f"> {markdown(finding.quote) or '…'}"
+        yield ""
+    yield f"- {alignment_label(finding.alignment, note.language)}"
+    yield f"- {table['decision']}{table['colon']}{markdown(decision_text(finding, note.language))}"
+    for reason in reasons_of(note, finding):
+        yield f"- {markdown(reason)}"
+    yield ""

@@ -1,0 +1,53 @@
+"""The reasons of a supplier's risk as a note gives them: in its language, with their document and their evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_model import Standing
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.report.wording.reasons import standing_in
+from nodes.domain.runs.settings import DocumentResult
+from nodes.domain.scoring.risk import said_of
+from nodes.domain.shared.formats import NAME_LIMIT, one_line
+
+
+def grounded(
+    standing: Standing, behind: Sequence[Finding], documents: Sequence[DocumentResult], playbook: Playbook
+) -> tuple[Finding | None, ...]:
+    """For each reason of a standing, as scored, the finding that gives it: the first one, as in the score.
+
+    `behind` are the findings of this supplier, `documents` those of the run.
+    """
+    order = {one.document: one.ordinal for one in documents}
+    first: dict[str, Finding] = {}
+    for finding in sorted(behind, key=lambda one: (order.get(one.document, len(order)), one.document, one.spans[:1])):
+        first.setdefault(f"{finding.score} {said_of(finding, playbook)}", finding)
+    return tuple(first.get(reason) for reason in standing.reasons)
+
+
+def as_shown(
+    standing: Standing,
+    grounds: Sequence[Finding | None],
+    language: str,
+    names: Mapping[str, str],
+    documents: Sequence[str],
+) -> Standing:
+    """A standing as the note shows it; where a supplier has several `documents`, a page is a page of one that is named.
+
+    `names`: what the scores call a clause type → what the note calls it.
+    """
+    short = Counter(one.rpartition("/")[2] for one in documents)
+    reasons = []
+    for reason, ground in zip(standing.reasons, grounds, strict=True):
+        said = standing_in(language, reason, names)
+        if len(documents) > 1 and ground is not None and ground.page is not None:
+            page, last = f", {ground.unit} {ground.page}", ground.document.rpartition("/")[2]
+            named = last if short[last] == 1 else ground.document
+            said = said.replace(page, f", {one_line(named, NAME_LIMIT)}{page}", 1)
+        reasons.append(said)
+    marks = tuple(ground.finding_id if ground else "" for ground in grounds)
+    return replace(standing, reasons=tuple(reasons), grounds=marks)

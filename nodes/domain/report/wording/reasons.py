@@ -1,0 +1,129 @@
+"""Reasons of a score in the language of the note: what ships with us is put into French, the words of others stay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_model import Note, words_of
+from nodes.domain.report.wording.french_reasons import PLAYBOOKS
+from nodes.domain.shared.formats import alignment_label
+
+_PLACED = re.compile(r"(?P<place>(?:, (?:page|section) \d+)?): (?P<said>.+)", re.DOTALL)
+_UNITS = r"pages?|sections?"
+_FRENCH: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), text)
+    for pattern, text in (
+        (r"overridden by (?P<by>.+)", "remplacé par {by}"),
+        (r"may be overridden by (?P<by>.+)", "peut-être remplacé par {by}"),
+        (r"rejected by a reviewer: does not count", "rejeté à la relecture : ne compte pas"),
+        (r"what it changes is not among the documents", "ce qu’il modifie n’est pas parmi les documents"),
+        (r"(?P<what>.+) is said to be attached and is not there", "{what} est dite jointe et n’y est pas"),
+        (r"(?P<what>.+) is named and is not there", "{what} est nommée et n’y est pas"),
+        (
+            r"contradicts itself: (?P<one>.+) against (?P<other>.+)",
+            "se contredit : {one} et {other}",
+        ),
+        (
+            r"contradicts (?P<place>(?:page|section) \d+): (?P<one>.+) against (?P<other>.+)",
+            "contredit {place} : {one} et {other}",
+        ),
+        (
+            r"“(?P<reason>.+)” is not counted: the quote says (?P<words>.+)",
+            "« {reason} » n’est pas compté : la citation dit {words}",
+        ),
+        (
+            rf"no clause of type “(?P<title>.+)” was found in the (?P<read>\d+) (?P<units>{_UNITS})"
+            r" that (?:was|were) read",
+            "aucune clause « {title} » n’a été trouvée dans ce qui a été lu : {read} {units}",
+        ),
+        (
+            rf"no clause of type “(?P<title>.+)” was found in the (?P<read>\d+) of (?P<all>\d+) (?P<units>{_UNITS})"
+            r" that (?:was|were) read",
+            "aucune clause « {title} » n’a été trouvée dans ce qui a été lu : {read} {units} sur {all}",
+        ),
+        (
+            r"not every (?P<unit>page|section) of the document was read",
+            "toutes les {unit}s du document n’ont pas été lues",
+        ),
+        (r"a clause is missing", "une clause est absente"),
+        (r"confidence (?P<one>[\d.]+) is below (?P<other>[\d.]+)", "confiance de {one}, inférieure à {other}"),
+        (r"risk is low", "le risque est faible"),
+        (r"risk is medium", "le risque est moyen"),
+        (r"risk is high", "le risque est élevé"),
+        (r"risk is critical", "le risque est critique"),
+        (
+            r"the engines differ: (?P<who>.+) found it, (?P<other>.+) did not",
+            "les moteurs divergent : trouvé par {who}, non par {other}",
+        ),
+        (
+            r"the engines differ: (?P<who>.+) found it, (?P<other>.+) quoted words that are not in the document",
+            "les moteurs divergent : trouvé par {who}, mais {other} cite des mots absents du document",
+        ),
+        (
+            r"the engines differ: (?P<who>.+) found it, (?P<other>.+) quoted only a heading or a word",
+            "les moteurs divergent : trouvé par {who}, mais {other} ne cite qu’un titre ou un mot",
+        ),
+        (r"a box in it is not ticked", "une case n’y est pas cochée"),
+        (r"(?P<people>\d+) reviewers must decide the same", "{people} relecteurs doivent décider de même"),
+        (r"present", "présente"),
+        (r"missing", "absente"),
+    )
+)
+_QUOTE = re.compile(r"quote (?P<how>exact|normalized|fuzzy|not found) in the document")
+_POINTS = re.compile(r"(?P<points>[+-]\d+) (?P<said>.+)", re.DOTALL)
+_PRESENT = re.compile(r"[a-z][a-z0-9_]* is present")
+_FEES = re.compile(r"(?:(?P<share>[\d.]+) % of the )?fees(?: of (?P<months>[\d.]+) months)?")
+_DECIMAL = re.compile(r"\d+\.\d+")
+_AGENTS = {"the local engine": "le moteur local", "the model": "le modèle", "unlimited": "illimitée"}
+
+
+def reasons_in(language: str, text: str, about: str = "") -> str:
+    """Reasons parted by semicolons. `about`: what the note calls the clause that is missing."""
+    return " ; ".join(_french(each, about) for each in text.split("; ")) if language == "fr" else text
+
+
+def standing_in(language: str, text: str, names: Mapping[str, str]) -> str:
+    """A reason of a supplier's risk, "40 Cap on liability, page 3: +20 …", with the note's name of the clause.
+
+    `names`: what the scores call a clause type → what the note calls it.
+    """
+    score, _, rest = text.partition(" ")
+    fitting = (name for name in names if rest.startswith((f"{name}: ", f"{name}, ")))
+    name = max(fitting, key=len, default="")
+    found = _PLACED.fullmatch(rest, len(name))
+    if language != "fr" or not name or found is None:
+        return text
+    return f"{score} {names[name]}{found['place']} : {reasons_in(language, found['said'], names[name])}"
+
+
+def reasons_of(note: Note, finding: Finding) -> tuple[str, ...]:
+    """The chain of reasons of a finding as the note shows it."""
+    about = (note.titles or {}).get(finding.about) or words_of(finding.about)
+    return tuple(reasons_in(note.language, reason, about) for reason in finding.reasons)
+
+
+def _french(reason: str, about: str) -> str:
+    if found := _POINTS.fullmatch(reason):
+        said = "présence de la clause" if _PRESENT.fullmatch(found["said"]) else PLAYBOOKS.get(found["said"])
+        return f"{found['points']} {said}" if said else reason
+    if reason in PLAYBOOKS:
+        return PLAYBOOKS[reason]
+    if found := _QUOTE.fullmatch(reason):
+        return alignment_label(found["how"].replace(" ", "_"), "fr")
+    for pattern, text in _FRENCH:
+        if found := pattern.fullmatch(reason):
+            named = {key: PLAYBOOKS.get(value) or _named(value) for key, value in found.groupdict().items()}
+            if "units" in named and int(named["read"]) < 2:
+                named["units"] = named["units"].rstrip("s")
+            return text.format(**({**named, "title": about or named["title"]} if "title" in named else named))
+    return reason
+
+
+def _named(value: str) -> str:
+    """A value of a reason in French, as far as it is not the document's own."""
+    if not (fees := _FEES.fullmatch(value)):
+        return _AGENTS.get(value, value.replace(".", ",") if _DECIMAL.fullmatch(value) else value)
+    months = f" de {fees['months']} mois" if fees["months"] else ""
+    return f"{fees['share']} % des redevances{months}" if fees["share"] else f"redevances{months}"

@@ -1,0 +1,43 @@
+"""Who decided on a finding, when and why, in the words of a note."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.report.wording.texts import texts
+from nodes.domain.shared.formats import count, one_line, when
+
+
+def decided(finding: Finding, language: str) -> tuple[str, str, str]:
+    """(reviewer, " on 2026-11-29 03:12 UTC" or "", reason) of a finding's decision, clean and on one line each."""
+    decision: Mapping[str, Any] = finding.decision or {}
+    at = decision.get("at")
+    try:
+        told = at if isinstance(at, datetime) else datetime.fromisoformat(str(at))
+        shown = texts(language)["rejected_at"].format(at=moment(told, language))
+    except ValueError:
+        shown = ""
+    return one_line(str(decision.get("reviewer") or ""), 200), shown, one_line(str(decision.get("reason") or ""), 1000)
+
+
+def reviewers_of(findings: Iterable[Finding], language: str) -> str:
+    """Who decided, and how many findings: "A. Martin (15 decisions), B. Roy (1 decision)"; "" where nobody did."""
+    table = texts(language)
+    made = Counter(reviewer for one in findings if one.decision and (reviewer := decided(one, language)[0]))
+    named = sorted(made.items(), key=lambda one: (-one[1], one[0]))
+    return ", ".join(f"{name} ({count(number, table['ruling'], table['rulings'], language)})" for name, number in named)
+
+
+def moment(at: datetime, language: str) -> str:
+    """A moment in the words of the language; raises ValueError for one without a zone."""
+    said = when(at)
+    if language != "fr":
+        return said
+    # Late: its patterns take long to compile, and only a French note needs it.
+    from nodes.domain.case_law.head.dates import french
+
+    return f"{french(at.astimezone(UTC).date())} à {said.partition(' ')[2]}"

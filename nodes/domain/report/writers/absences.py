@@ -1,0 +1,101 @@
+"""What the note says of clauses that are not there: with what was read, and only of documents that could have them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nodes.domain.evidence.coverage import Say, pages_of
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.evidence.note_model import Sentence, is_stated
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.runs.settings import DocumentResult
+from nodes.domain.scoring.absence import AGREEMENT_TYPES, can_lack
+from nodes.domain.shared.formats import NAME_LIMIT, one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Absences:
+    """What is needed to say what is not there."""
+
+    playbook: Playbook
+    looked_for: LookedFor
+    parts: Collection[str]
+    """Documents that belong to another."""
+    titles: Mapping[str, str]
+    """Clause type to its name in the note's language."""
+    types: Mapping[str, set[str]]
+    """Document to the types of its findings that nobody rejected."""
+    lacking: Mapping[tuple[str, str], Finding]
+    """Findings of missing clauses by document and type."""
+    say: Say
+    count: Callable[[int, str], str]
+    conjunction: str
+    """" and "."""
+
+    def of(self, documents: Sequence[DocumentResult]) -> Iterable[Sentence]:
+        """What the agreements among these documents lack; of another document no clause is missed.
+
+        Where that is a finding, it is cited; one that waits or was rejected is told where those are.
+        """
+        whole = [one for one in documents if self._can_lack(one)]
+        for clause in self.playbook.clauses:
+            if not (clause.required or clause.points_if_missing > 0):
+                continue
+            without = [one for one in whole if self._lacks(one, clause.type)]
+            elsewhere = [one.document for one in documents if clause.type in self.types[one.document]]
+            if without:
+                text = self.say(
+                    "absence_elsewhere" if elsewhere else "absence",
+                    clause=self.titles[clause.type],
+                    documents=self._listed([self._read_how_far(one) for one in without]),
+                    elsewhere=self._listed([one_line(name, NAME_LIMIT) for name in elsewhere]),
+                )
+                found = [self.lacking.get((one.document, clause.type)) for one in without]
+                yield Sentence(text, tuple(one.finding_id for one in found if one), kind="absence")
+        yield from self._left_out([one for one in documents if one not in whole])
+
+    def unsought(self, documents: Iterable[DocumentResult]) -> Iterable[Sentence]:
+        """Clause types that no engine looked for, and in how many documents: nothing can be said about them."""
+        left: dict[tuple[str, ...], int] = defaultdict(int)
+        for one in documents:
+            if one.state == "done":
+                sought = self.looked_for.types(one)
+                left[tuple(each for each in self.playbook.types if each not in sought)] += 1
+        for unsought, number in left.items():
+            if unsought:
+                clauses = self._listed([self.titles[each] for each in unsought])
+                yield Sentence(self.say("unsought", documents=self.count(number, "document"), clauses=clauses))
+
+    def _can_lack(self, document: DocumentResult) -> bool:
+        return can_lack(document, self._known(document), self.playbook, self.parts)
+
+    def _known(self, document: DocumentResult) -> set[str]:
+        return self.types[document.document] & set(self.playbook.types)
+
+    def _lacks(self, document: DocumentResult, clause_type: str) -> bool:
+        """Whether the note may say that nothing of this type was found in the document."""
+        if clause_type in self.types[document.document] or clause_type not in self.looked_for.types(document):
+            return False
+        finding = self.lacking.get((document.document, clause_type))
+        return finding is None or is_stated(finding)
+
+    def _left_out(self, documents: Sequence[DocumentResult]) -> Iterable[Sentence]:
+        """Documents of which it is not said what they lack, and why."""
+        few = [one for one in documents if len(self._known(one)) < AGREEMENT_TYPES]
+        for key, group in (("few", few), ("part", [one for one in documents if one not in few])):
+            if group:
+                listed = self._listed([self._read_how_far(one) for one in group])
+                yield Sentence(self.say(key, documents=listed, types=AGREEMENT_TYPES), kind="absence")
+
+    def _read_how_far(self, document: DocumentResult) -> str:
+        read, total = pages_of(document)
+        partly = "absence_partly" if read > 1 else "absence_partly_one"
+        key = partly if read < total or not total else "absence_page" if total == 1 else "absence_pages"
+        name = one_line(document.document, NAME_LIMIT)
+        return self.say(key, document=name, read=read, count=total, unit=document.unit)
+
+    def _listed(self, parts: Sequence[str]) -> str:
+        return self.conjunction.join([*([self.say("semicolon").join(parts[:-1])] if parts[:-1] else []), *parts[-1:]])

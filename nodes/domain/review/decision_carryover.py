@@ -1,0 +1,67 @@
+"""Which decisions of one run hold for another that scores the same findings by another playbook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from nodes.domain.contracts.families.overrides import said as override_said
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.review.review import Decision, allowed_reviewers, person
+from nodes.domain.runs.settings import DocumentResult, Run
+from nodes.domain.scoring.risk import unreviewed_risk, weighed
+
+SURFACE = "fork"
+"""What a decision that was carried over names as the place where it was made."""
+
+
+def carried(decisions: Sequence[Decision], packets: Iterable[Mapping[str, Any]], playbook: Playbook) -> list[Decision]:
+    """The decisions on findings that look the same under the new playbook as they did to the person who decided.
+
+    `packets` are those that people saw. The same is: risk, score and every reason; and who decided may do so under
+    the new playbook.
+    """
+    seen = {one["finding_id"]: one for packet in packets for one in packet["findings"]}
+    kept = []
+    for decision in decisions:
+        shown = seen.get(decision.finding_id)
+        if shown is not None and _stands(decision, shown, playbook):
+            kept.append(replace(decision, surface=SURFACE))
+    return kept
+
+
+def _stands(decision: Decision, shown: Mapping[str, Any], playbook: Playbook) -> bool:
+    finding = Finding.from_json(shown)
+    # What an amendment does to it hangs on the documents, not on the playbook.
+    reasons = tuple(reason for reason in finding.reasons if reason != override_said(finding))
+    # Of a missing clause the last reason says what was looked through; the points come before it.
+    plain = finding.with_(reasons=reasons[-1:])
+    risk = unreviewed_risk(plain, playbook)
+    if (finding.score, reasons) != weighed(plain, playbook) or finding.risk != risk:
+        return False
+    names = allowed_reviewers(finding, risk, playbook)
+    return not names or person(decision.reviewer) in map(person, names)
+
+
+def unsettled(documents: Sequence[DocumentResult]) -> int:
+    """How many documents have not come to their end: only a run without any can be scored by another playbook."""
+    return sum(one.state not in ("done", "failed", "skipped") for one in documents)
+
+
+def fork_of(parent: Run, playbook: Playbook, refs: Mapping[str, str], **changes: Any) -> Run:
+    """The run that scores the documents of `parent` anew; `refs` names the artifacts of its playbook.
+
+    It keeps what was looked for, since nobody looks again, and has no limits, since it asks nobody.
+    """
+    looked_for = parent.artifacts.get("looked_for", parent.artifacts["playbook"])
+    return replace(
+        parent,
+        playbook=playbook.name,
+        playbook_sha256=playbook.sha256,
+        artifacts={**refs, "inputs": parent.artifacts["inputs"], "looked_for": looked_for},
+        parent_thread_id=parent.thread_id,
+        cancelled_at=None,
+        **changes,
+    )

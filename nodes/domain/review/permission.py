@@ -1,0 +1,48 @@
+"""Who may decide on the findings of a review packet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodes.domain.review.review import person
+from nodes.domain.shared.formats import one_line
+
+NOBODY = frozenset(("agent-inbox", "middleware"))
+"""What stands for a reviewer in the forms of a reply that name none; it is nobody of two people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The rules of one packet."""
+
+    several: Mapping[str, int] = field(default_factory=dict)
+    """Findings that need so many people who decide the same."""
+    reviewers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Who alone may decide on a finding."""
+    said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What was said of findings that wait for one more person, by reviewer."""
+
+    @classmethod
+    def of(cls, packet: Mapping[str, Any]) -> Permission:
+        """An older packet has no such rules."""
+        return cls(*(packet.get(key, {}) for key in ("several", "reviewers", "said")))
+
+    def may(self, reviewer: str, finding_id: str) -> bool:
+        """Whether the playbook lets this person decide on the finding."""
+        names = self.reviewers.get(finding_id, ())
+        return not names or person(reviewer) in map(person, names)
+
+    def objection(self, reviewer: str, finding_id: str, verdict: str) -> str:
+        """Why this decision cannot be taken, in a sentence; "" when it can."""
+        where, who = f"Finding {one_line(finding_id, 40)}", one_line(reviewer, 60)
+        if not self.may(reviewer, finding_id):
+            names = ", ".join(one_line(name, 60) for name in self.reviewers[finding_id][:5])
+            return f"{where} may be decided by {names} only, not by {who}."
+        if finding_id in self.several and reviewer in NOBODY:
+            return f"{where} must be decided by two people: the reply must say who decides."
+        said = {person(name): earlier for name, earlier in self.said.get(finding_id, {}).items()}
+        if said.get(person(reviewer)) == verdict:
+            return f"{where} was {verdict}ed by {who} before: another person must decide."
+        return ""

@@ -1,0 +1,314 @@
+"""Read any answer to the review gate: what it decides, or one sentence on what is wrong with it.
+
+Code after an interrupt must not raise, since LangGraph would refuse every later reply; so this reader is total.
+
+The forms it takes
+- ours: {"reviewer", "decisions": [{"finding_id", "verdict": "accept"|"reject", "reason"?}]}, and
+  {"reviewer", "accept_all": true, "reason"?}, which is about those that nobody has decided yet; both may stand
+  together, then decisions named one by one win;
+  "packet" may be added and must then be the sha256 of the packet that is waiting
+- a reference: {"packet": sha256, "stored": true}, the decisions are in the ledger already
+- Agent Inbox: [{"type": "accept"|"edit"|"response"|"ignore", "args"}], or its one entry without the list
+- LangChain's middleware: {"decisions": [{"type": "approve"|"reject"|"edit"|"respond", "message"?}]}, one entry
+- the JSON text of any of these
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from nodes.domain.review.permission import Permission
+from nodes.domain.review.review import Decision, Verdict
+from nodes.domain.review.review_request import EXAMPLE, example_reply
+from nodes.domain.shared.formats import clean, count, one_line, shape
+
+REVIEWER_LIMIT = 200
+REASON_LIMIT = 4_000
+_TEXT_LIMIT = 4_000_000
+_VERDICTS: dict[str, Verdict] = {"accept": "accept", "reject": "reject"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One verdict, not yet stamped with a time."""
+
+    finding_id: str
+    verdict: Verdict
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a reply says. Either `error` is set and nothing else counts, or it is good."""
+
+    reviewer: str = ""
+    choices: tuple[Choice, ...] = ()
+    """One for each finding that it decides; others keep waiting."""
+    stored: bool = False
+    """The decisions are in the ledger already; `choices` is empty."""
+    surface: str = "api"
+    """api, agent-inbox or middleware."""
+    error: str = ""
+    """What is wrong and what a good reply looks like, in one line; "" when nothing is."""
+
+    def decisions(self, packet_sha256: str, at: datetime) -> tuple[Decision, ...]:
+        """Stamp the choices: one Decision each."""
+        return tuple(
+            Decision(one.finding_id, one.verdict, self.reviewer, one.reason, packet_sha256, at, self.surface)
+            for one in self.choices
+        )
+
+
+class _Wrong(Exception):
+    """Carries the sentence from where the fault is seen to `read_reply`; never leaves this module."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What the reply must answer."""
+
+    sha256: str
+    ids: frozenset[str]
+    waiting: Sequence[str]
+    bulk: Sequence[str]
+    permission: Permission
+
+
+def read_reply(
+    value: object, packet: Mapping[str, Any], packet_sha256: str, decided: Collection[str] = frozenset()
+) -> Reply:
+    """Read what came back from the gate; never raises, whatever `value` is.
+
+    `packet` and its sha256 are those that wait now. Decides only findings of the packet, or anew those listed in it
+    as decided. `decided` are findings of the packet that somebody has decided since it was made: a verdict on all at
+    once leaves them as they are, so that no rejection is undone by accident.
+    """
+    ids = frozenset([*(one["finding_id"] for one in packet["findings"]), *packet["decided"]])
+    waiting = [one["finding_id"] for one in packet["findings"] if one["finding_id"] not in decided]
+    bulk = [finding_id for finding_id in packet["one_person"]["finding_ids"] if finding_id not in decided]
+    question = _Question(packet_sha256, ids, waiting, bulk, Permission.of(packet))
+    try:
+        return _permitted(_read(value, question), question)
+    except _Wrong as wrong:
+        problem = str(wrong)
+    except Exception:  # noqa: BLE001 - an object of any class may come in, and to raise here would end the thread
+        problem = "The reply cannot be read."
+    return Reply(error=f"{problem}{EXAMPLE}{json.dumps(example_reply(packet))}")
+
+
+def _read(value: Any, question: _Question) -> Reply:
+    if isinstance(value, str):
+        value = _parse(value)
+    if isinstance(value, (list, tuple)):
+        return _agent_inbox_list(value, question)
+    if not isinstance(value, dict):
+        raise _Wrong(f"The reply is {shape(value)}, not an object with decisions.")
+    if value.get("stored") is not None:
+        return _reference(value, question)
+    if "type" in value and "decisions" not in value:
+        return _agent_inbox(value, question)
+    entries = value.get("decisions")
+    if isinstance(entries, (list, tuple)) and entries and all(_is_middleware(entry) for entry in entries):
+        return _middleware(entries, question)
+    return _ours(value, question, _reviewer(value, ""))
+
+
+def _ours(value: dict[Any, Any], question: _Question, reviewer: str, surface: str = "api") -> Reply:
+    _same_packet(value, question)
+    choices: dict[str, Choice] = {}
+    accept_all = value.get("accept_all")
+    if not (accept_all is None or isinstance(accept_all, bool)):
+        raise _Wrong(f"accept_all is {shape(accept_all)}; it must be true.")
+    if accept_all is True:
+        reason = _reason(value.get("reason"), "The reply")
+        choices = {one.finding_id: one for one in _accept_all(question, reason, reviewer)}
+    named = _choices(value.get("decisions"), question)
+    if not named and not accept_all and question.waiting:
+        raise _Wrong(f"The reply holds no decision; {count(len(question.waiting), 'finding')} of the packet wait.")
+    choices.update(named)
+    return Reply(reviewer, tuple(choices.values()), surface=surface)
+
+
+def _choices(entries: object, question: _Question) -> dict[str, Choice]:
+    if entries is None:
+        return {}
+    if not isinstance(entries, (list, tuple)):
+        raise _Wrong(f"decisions is {shape(entries)}, not a list.")
+    found: dict[str, Choice] = {}
+    unknown: list[str] = []
+    for number, entry in enumerate(entries, 1):
+        choice = _choice(entry, number)
+        earlier = found.setdefault(choice.finding_id, choice)
+        if earlier.verdict != choice.verdict:
+            raise _Wrong(f"Finding {one_line(choice.finding_id, 40)} is both accepted and rejected.")
+        if choice.finding_id not in question.ids:
+            unknown.append(one_line(choice.finding_id, 40))
+    if unknown:
+        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+        raise _Wrong(f"Not in this review packet: {', '.join(unknown[:5])}{more}.")
+    return found
+
+
+def _choice(entry: object, number: int) -> Choice:
+    where = f"Decision {number}"
+    if not isinstance(entry, dict):
+        raise _Wrong(f"{where} is {shape(entry)}, not an object with finding_id and verdict.")
+    finding_id = _text(entry.get("finding_id"))
+    if not finding_id:
+        raise _Wrong(f"{where} names no finding: finding_id is {shape(entry.get('finding_id'))}.")
+    where = f"{where} (finding {one_line(finding_id, 40)})"
+    verdict = _VERDICTS.get((_text(entry.get("verdict")) or "").casefold())
+    if verdict is None:
+        raise _Wrong(f'{where}: verdict is {shape(entry.get("verdict"))}; it must be "accept" or "reject".')
+    reason = _reason(entry.get("reason"), where)
+    if verdict == "reject" and not reason:
+        raise _Wrong(f"{where} rejects without a reason.")
+    return Choice(finding_id, verdict, reason)
+
+
+def _permitted(reply: Reply, question: _Question) -> Reply:
+    """The reply, unless somebody decides who may not, or says a second time what needs a second person."""
+    for one in reply.choices:
+        if objection := question.permission.objection(reply.reviewer, one.finding_id, one.verdict):
+            raise _Wrong(objection)
+    return reply
+
+
+def _accept_all(question: _Question, reason: str, reviewer: str) -> tuple[Choice, ...]:
+    bulk = [finding_id for finding_id in question.bulk if question.permission.may(reviewer, finding_id)]
+    if question.waiting and not bulk:
+        raise _Wrong(
+            f"None of the {count(len(question.waiting), 'finding')} may be accepted all at once under this playbook; "
+            "decide on them by their ids."
+        )
+    return tuple(Choice(finding_id, "accept", reason) for finding_id in bulk)
+
+
+def _reference(value: dict[Any, Any], question: _Question) -> Reply:
+    if value.get("stored") is not True:
+        raise _Wrong(f"stored is {shape(value.get('stored'))}; it must be true.")
+    if value.get("packet") is None:
+        raise _Wrong("The reply says that decisions are stored but not for which packet.")
+    _same_packet(value, question)
+    return Reply(stored=True)
+
+
+def _same_packet(value: dict[Any, Any], question: _Question) -> None:
+    named = value.get("packet")
+    if named is not None and _text(named) != question.sha256:
+        shown = one_line(named, 12) if isinstance(named, str) else shape(named)
+        raise _Wrong(
+            f"The reply is for review packet {shown}, but {question.sha256[:12]} is the one that waits now: "
+            "look at it and decide again."
+        )
+
+
+def _agent_inbox_list(entries: Sequence[Any], question: _Question) -> Reply:
+    if len(entries) != 1:
+        raise _Wrong(f"The reply is a list of {len(entries)}; a list must hold one Agent Inbox response.")
+    entry = entries[0]
+    if not isinstance(entry, dict) or "type" not in entry:
+        raise _Wrong("The reply is a list; its entry is no Agent Inbox response with type and args.")
+    return _agent_inbox(entry, question)
+
+
+def _agent_inbox(entry: dict[Any, Any], question: _Question) -> Reply:
+    kind, args = _text(entry.get("type")), entry.get("args")
+    reply = Reply("agent-inbox", surface="agent-inbox")
+    if kind == "accept":
+        return replace(reply, choices=_accept_all(question, "", reply.reviewer))
+    if kind == "edit":
+        return _edited(args, question, reply)
+    if kind == "response":
+        return _nested(args, question, reply)
+    if kind == "ignore":
+        raise _Wrong("The review cannot be ignored; the findings wait until somebody decides.")
+    raise _Wrong(f"The reply's type is {shape(entry.get('type'))}; it must be accept, edit or response.")
+
+
+def _is_middleware(entry: object) -> bool:
+    return isinstance(entry, dict) and "type" in entry and "finding_id" not in entry and "verdict" not in entry
+
+
+def _middleware(entries: Sequence[dict[Any, Any]], question: _Question) -> Reply:
+    if len(entries) != 1:
+        raise _Wrong(f"The reply holds {len(entries)} middleware decisions; the gate asks for one action.")
+    entry = entries[0]
+    kind, message = _text(entry.get("type")), entry.get("message")
+    reply = Reply("middleware", surface="middleware")
+    if kind == "approve":
+        return replace(reply, choices=_accept_all(question, "", reply.reviewer))
+    if kind == "reject":
+        reason = _reason(message, "The reply")
+        if not reason:
+            raise _Wrong("The reply rejects every finding of the packet without a message that says why.")
+        return replace(reply, choices=tuple(Choice(one, "reject", reason) for one in question.waiting))
+    if kind == "edit":
+        return _edited(entry.get("edited_action"), question, reply)
+    if kind == "respond":
+        return _nested(message, question, reply)
+    raise _Wrong(f"The decision's type is {shape(entry.get('type'))}; it must be approve, reject, edit or respond.")
+
+
+def _edited(action: object, question: _Question, reply: Reply) -> Reply:
+    """An edited action: its args hold decisions_json, or our own keys."""
+    args = action.get("args") if isinstance(action, dict) else None
+    args = args if isinstance(args, dict) else action
+    if isinstance(args, dict) and _text(args.get("decisions_json")):
+        reviewer = _reviewer(args, reply.reviewer)
+        _same_packet(args, question)
+        return _nested(args.get("decisions_json"), question, replace(reply, reviewer=reviewer))
+    return _nested(args, question, reply)
+
+
+def _nested(value: object, question: _Question, reply: Reply) -> Reply:
+    """Our own form inside somebody else's: an object, a list of decisions, or the JSON text of one."""
+    if isinstance(value, str):
+        value = _parse(value)
+    if isinstance(value, (list, tuple)):
+        value = {"decisions": value}
+    if not isinstance(value, dict) or not ("decisions" in value or "accept_all" in value):
+        raise _Wrong(f"The response holds no decisions: it is {shape(value)}.")
+    return _ours(value, question, _reviewer(value, reply.reviewer), reply.surface)
+
+
+def _reviewer(value: dict[Any, Any], default: str) -> str:
+    given = value.get("reviewer")
+    name = _text(given)
+    if given is not None and name is None:
+        raise _Wrong(f"reviewer is {shape(given)}, not a name.")
+    name = one_line(name or "", REVIEWER_LIMIT + 1) or default
+    if not name:
+        raise _Wrong("The reply does not say who decides: reviewer is missing.")
+    if len(name) > REVIEWER_LIMIT:
+        raise _Wrong(f"reviewer is longer than {REVIEWER_LIMIT} characters.")
+    return name
+
+
+def _reason(given: object, where: str) -> str:
+    reason = _text(given)
+    if given is not None and reason is None:
+        raise _Wrong(f"{where}: reason is {shape(given)}, not a text.")
+    if reason and len(reason) > REASON_LIMIT:
+        raise _Wrong(f"{where}: reason is longer than {REASON_LIMIT} characters.")
+    return reason or ""
+
+
+def _parse(text: str) -> object:
+    if len(text) > _TEXT_LIMIT:
+        raise _Wrong(f"The reply is a text of {count(len(text), 'character')}, which is too long.")
+    try:
+        parsed: object = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _Wrong(f"The reply is {shape(text)}, not an object with decisions.") from None
+    if isinstance(parsed, str):
+        raise _Wrong(f"The reply is {shape(parsed)}, not an object with decisions.")
+    return parsed
+
+
+def _text(value: object) -> str | None:
+    return clean(value).strip() if isinstance(value, str) else None

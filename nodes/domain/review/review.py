@@ -1,0 +1,205 @@
+"""The review packet that a person sees, and what their decisions add up to.
+
+A packet is JSON-plain and has no clock in it, so the same findings give the same bytes and the same sha256; that sha256
+is what a decision names. `nodes.domain.review.review_request` shows a packet, `nodes.domain.review.reply` reads the answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from nodes.domain.evidence.findings import RISKS, Finding
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.scoring.risk import unreviewed_risk
+
+Verdict = Literal["accept", "reject"]
+
+PACKET_FORMAT = 1
+"""Raised when a packet's keys change meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided on one finding, seeing one packet."""
+
+    finding_id: str
+    verdict: Verdict
+    reviewer: str
+    reason: str
+    packet: str
+    """sha256 of the review packet that the person saw."""
+    at: datetime
+    """Aware, UTC."""
+    surface: str = "api"
+    """Where it was made: cli, api, studio."""
+
+    def shown(self) -> dict[str, Any]:
+        """As its finding bears it, plain: verdict, reviewer, reason, at (ISO 8601), packet."""
+        plain = {"verdict": self.verdict, "reviewer": self.reviewer, "reason": self.reason}
+        return {**plain, "at": self.at.isoformat(), "packet": self.packet}
+
+
+def most_serious_first(finding: Finding) -> tuple[int, int, str, int, str]:
+    """Sort key: risk, score, then document and page, so that the order never depends on the order of reading."""
+    risk = RISKS.index(finding.risk) if finding.risk in RISKS else 0
+    return (-risk, -finding.score, finding.document, finding.page or 0, finding.finding_id)
+
+
+def acceptable_by_one(findings: Iterable[Finding], playbook: Playbook) -> tuple[str, ...]:
+    """Ids of the findings that "accept all" covers: those whose risk the playbook lets one person accept at once."""
+    risks = frozenset(playbook.review.one_person_may_accept)
+    return tuple(one.finding_id for one in findings if one.risk in risks and one.reviewers_needed == 1)
+
+
+def person(name: str) -> str:
+    """A reviewer's name as names are compared: case and spaces do not count."""
+    return " ".join(name.casefold().split())
+
+
+def allowed_reviewers(finding: Finding, risk: str, playbook: Playbook) -> tuple[str, ...]:
+    """Who alone may decide on a finding of this risk; () when anybody may. The first entry that fits holds."""
+    types = {finding.clause_type, finding.about}
+    for entry in playbook.review.reviewers:
+        if (not entry.risks or risk in entry.risks) and (not entry.types or types & set(entry.types)):
+            return entry.names
+    return ()
+
+
+def packet(
+    run_id: str, playbook: Playbook, round_number: int, findings: Iterable[Finding], decisions: Iterable[Decision] = ()
+) -> dict[str, Any]:
+    """Freeze what a person has to look at.
+
+    Of all findings of a run, those that need review and are not decided yet, most serious first. Keys: format, run_id,
+    playbook {name, version, sha256, title}, round, findings (as Finding.to_json, without their decision), counts
+    {to_review, by_risk, by_alignment}, one_person {risks, finding_ids}, decided (finding id → verdict, by `decisions`
+    or by the finding itself; a reply may decide them anew), several (finding id → how many people must decide the
+    same), reviewers (finding id → who alone may decide), said (finding id → reviewer → verdict, of those waiting for
+    more people).
+    """
+    ordered = sorted(findings, key=most_serious_first)
+    several = {one.finding_id: one.reviewers_needed for one in ordered if one.reviewers_needed > 1}
+    decisions = list(decisions)
+    verdicts = {one.finding_id: str(one.decision["verdict"]) for one in ordered if one.decision}
+    verdicts.update({finding_id: decision.verdict for finding_id, decision in latest(decisions, several).items()})
+    waiting = [finding for finding in ordered if finding.needs_review and finding.finding_id not in verdicts]
+    by_risk = Counter(finding.risk for finding in waiting)
+    plain = {
+        "format": PACKET_FORMAT,
+        "run_id": run_id,
+        "playbook": {
+            "name": playbook.name,
+            "version": playbook.version,
+            "sha256": playbook.sha256,
+            "title": playbook.title,
+        },
+        "round": round_number,
+        "findings": [_finding_json(finding) for finding in waiting],
+        "counts": {
+            "to_review": len(waiting),
+            "by_risk": {risk: by_risk[risk] for risk in RISKS},
+            "by_alignment": dict(Counter(finding.alignment for finding in waiting)),
+        },
+        "one_person": {
+            "risks": list(playbook.review.one_person_may_accept),
+            "finding_ids": list(acceptable_by_one(waiting, playbook)),
+        },
+        "decided": {one.finding_id: verdicts[one.finding_id] for one in ordered if one.finding_id in verdicts},
+        "several": several,
+        "reviewers": _named(ordered, playbook),
+        "said": {
+            one.finding_id: said
+            for one in waiting
+            if one.finding_id in several and (said := opinions(decisions, one.finding_id))
+        },
+    }
+    parsed: dict[str, Any] = json.loads(to_bytes(plain))
+    return parsed
+
+
+def _named(findings: Iterable[Finding], playbook: Playbook) -> dict[str, list[str]]:
+    if not playbook.review.reviewers:
+        return {}
+    names = ((one.finding_id, allowed_reviewers(one, unreviewed_risk(one, playbook), playbook)) for one in findings)
+    return {finding_id: list(each) for finding_id, each in names if each}
+
+
+def _finding_json(finding: Finding) -> dict[str, Any]:
+    data = finding.to_json()
+    del data["decision"]
+    # An engine's answer may hold NaN, which no JSON reader but Python's accepts.
+    data["confidence"] = finding.confidence if math.isfinite(finding.confidence) else 0.0
+    return data
+
+
+def to_bytes(packet: Mapping[str, Any]) -> bytes:
+    """The canonical bytes of a packet: sorted keys, no spaces, ASCII (so that even a lone surrogate has bytes)."""
+    return json.dumps(packet, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def sha256_of(packet: Mapping[str, Any]) -> str:
+    """What decisions name: the sha256 of the canonical bytes."""
+    return hashlib.sha256(to_bytes(packet)).hexdigest()
+
+
+def latest(decisions: Iterable[Decision], several: Mapping[str, int] | None = None) -> dict[str, Decision]:
+    """The decision that holds on each finding: the last one in the order given (the ledger's, oldest first).
+
+    `several` says on which findings how many different people must have decided the same. Such a decision bears all
+    their names; before there are so many, none holds.
+    """
+    several = several or {}
+    found: dict[str, Decision] = {}
+    shared: dict[str, dict[str, Decision]] = {}
+    for decision in decisions:
+        if decision.finding_id in several:
+            # Taken out first, so that the order is that of each person's last word.
+            mine = shared.setdefault(decision.finding_id, {})
+            mine.pop(person(decision.reviewer), None)
+            mine[person(decision.reviewer)] = decision
+        else:
+            found[decision.finding_id] = decision
+    for finding_id, words in shared.items():
+        for last in reversed(words.values()):
+            same = [word for word in words.values() if word.verdict == last.verdict]
+            if len(same) >= several[finding_id]:
+                found[finding_id] = replace(last, reviewer=", ".join(word.reviewer for word in same))
+                break
+    return found
+
+
+def opinions(decisions: Iterable[Decision], finding_id: str) -> dict[str, str]:
+    """The last verdict of each person on a finding, by the name that they gave."""
+    words = {person(one.reviewer): one for one in decisions if one.finding_id == finding_id}
+    return {one.reviewer: one.verdict for one in words.values()}
+
+
+def undecided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> tuple[str, ...]:
+    """Ids of the packet's findings on which no decision holds yet, in the packet's order."""
+    decided = latest(decisions, packet.get("several"))
+    return tuple(one["finding_id"] for one in packet["findings"] if one["finding_id"] not in decided)
+
+
+def decided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> frozenset[str]:
+    """Ids of the packet's findings on which a decision holds by now."""
+    return frozenset(one["finding_id"] for one in packet["findings"]) - frozenset(undecided(packet, decisions))
+
+
+def changes_scores(
+    new: Iterable[Decision], earlier: Iterable[Decision] = (), several: Mapping[str, int] | None = None
+) -> bool:
+    """Whether `new` rejects a finding that counted, or takes back a rejection: only then do scores move."""
+    new, earlier = list(new), list(earlier)
+    before, after = latest(earlier, several), latest([*earlier, *new], several)
+    touched = {decision.finding_id for decision in new} & after.keys()
+    return any(
+        (after[finding_id].verdict == "reject") != (finding_id in before and before[finding_id].verdict == "reject")
+        for finding_id in touched
+    )

@@ -1,0 +1,41 @@
+"""Whatever touches the world, and how an outcome that is unknown after a death is resolved, kind by kind.
+
+replay: it is simply done again; what it does is named by its content, or the other side knows its key.
+confirm: the target is asked by key whether it is done; only what is not there is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+Resolution = Literal["replay", "confirm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One kind of thing that is done outside."""
+
+    kind: str
+    """As the ledger calls it: the tool of a call, or the kind of an effect."""
+    resolution: Resolution
+    meaning: str
+    """Why that is enough, in a line."""
+
+
+EFFECTS: Mapping[str, Effect] = MappingProxyType(
+    {
+        effect.kind: effect
+        for effect in (
+            Effect("reader", "replay", "Reads bytes named by sha256 and changes nothing outside."),
+            Effect("clause_rules", "replay", "Computes from a text named by sha256 and changes nothing outside."),
+            Effect("model", "replay", "Asked again under its Idempotency-Key; the first call shows as lost_answer."),
+            Effect("artifact", "replay", "The same bytes have the same name: put again, nothing changes."),
+            Effect("release", "confirm", "The folder is asked for the file by content before it is written whole."),
+            Effect("webhook", "replay", "Sent again under its Idempotency-Key, by which the receiver knows it."),
+        )
+    }
+)
+"""A kind that is missing here cannot be done: `nodes.steps.effects` looks it up, and a test looks up every tool."""

@@ -1,0 +1,88 @@
+"""Options of a run by name, checked in one place, whatever door they came through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from nodes.domain.runs.settings import Settings, chain
+from nodes.domain.shared.errors import UserError
+
+ENGINES = ("local", "openai")
+REVIEWS = ("auto", "always", "never")
+LANGUAGES = ("", "en", "fr")
+MOST_USD = 1_000_000_000
+"""Of a budget: what is more was mistyped, and would be printed as no number."""
+
+
+class OptionError(UserError):
+    """An option with a value that it cannot have."""
+
+
+def apply(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    """The settings with these changes; None means unchanged, models are merged by step.
+
+    Raises OptionError, which names the option and what it takes.
+    """
+    wanted = {name: value for name, value in changes.items() if value is not None}
+    unknown = sorted(set(wanted) - set(Settings.__slots__))
+    if unknown:
+        raise OptionError(f"There is no option {unknown[0]}: the options are {', '.join(Settings.__slots__)}.")
+    checked = {name: _check(name, value) for name, value in wanted.items()}
+    if "models" in checked:
+        checked["models"] = {**settings.models, **checked["models"]}
+    return replace(settings, **checked)
+
+
+def _check(name: str, value: Any) -> Any:
+    match name:
+        case "batch_size":
+            return _whole(name, value, 1, 1000)
+        case "concurrency":
+            return _whole(name, value, 1, 256)
+        case "budget_usd":
+            return _money(value)
+        case "deadline_seconds" | "document_seconds" | "batch_wait_seconds":
+            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
+                named = "The deadline" if name == "deadline_seconds" else f"Option {name}"
+                raise OptionError(f"{named} must be a number of seconds above 0, not {value!r}.")
+            return float(value)
+        case "review":
+            return _one_of(name, value, REVIEWS)
+        case "language":
+            return _one_of(name, value, LANGUAGES)
+        case "fresh" | "model_writes_note":
+            if not isinstance(value, bool):
+                raise OptionError(f"Option {name} is true or false, not {value!r}.")
+            return value
+        case _:
+            if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in [*value, *value.values()]):
+                raise OptionError("Option models names a model for each step, for example extract=gpt-4.1-mini.")
+            empty = [step for step in value if not chain(value, step)]
+            if empty:
+                raise OptionError(f"Option models names no model for {empty[0]}: write {empty[0]}=gpt-4.1-mini.")
+            return {step: ",".join(chain(value, step)) for step in value}
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise OptionError(f"Option {name} must be a whole number from {low} to {high}, not {value!r}.")
+    return value
+
+
+def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise OptionError(f"Option {name} must be one of {', '.join(filter(None, allowed))}, not {value!r}.")
+    return str(value)
+
+
+def _money(value: Any) -> Decimal:
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if isinstance(value, bool) or not amount.is_finite() or not 0 <= amount <= MOST_USD:
+        raise OptionError(f"The budget must be a number of US dollars, from 0 to {MOST_USD:,}, not {str(value)!r}.")
+    return amount

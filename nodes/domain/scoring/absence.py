@@ -1,0 +1,144 @@
+"""Missing clauses: what an agreement lacks is a finding of its own, without a quote and without a page."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from nodes.domain.contracts.families.members import supplier_key
+from nodes.domain.evidence.coverage import pages_of
+from nodes.domain.evidence.findings import Finding, Location, finding_id
+from nodes.domain.evidence.note_model import title_in
+from nodes.domain.playbook.model import Clause, Playbook
+from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.runs.settings import DocumentResult
+
+MISSING = "missing_clause"
+AGREEMENT_TYPES = 3
+"""A document with so many clause types is an agreement; only of one is a clause missed."""
+
+_CHANGES = re.compile(r"\b(?:amendments?|amending|addend(?:um|a)|avenants?|change orders?|waivers?)\b")
+_BELONGS = re.compile(r"\b(?:annex(?:e|es)?|appendi(?:x|ces)|schedules?|exhibits?|attachments?|pieces? jointes?)\b")
+_AGREEMENT = re.compile(r"\b(?:agreements?|contracts?|contrats?|terms|conditions)\b")
+
+
+def verdict_on(finding: Finding) -> str:
+    """accept, reject, or "" while nobody has decided."""
+    return str(finding.decision.get("verdict", "")) if finding.decision else ""
+
+
+def counts(finding: Finding) -> bool:
+    """Whether a clause is there because of this finding: not rejected, and located or accepted."""
+    verdict = verdict_on(finding)
+    if finding.about or _is_deleted(finding):
+        return False
+    return verdict == "accept" or (verdict != "reject" and finding.alignment != "not_found")
+
+
+def _is_deleted(finding: Finding) -> bool:
+    """Whether an amendment certainly took the clause out and put nothing in its place."""
+    over = finding.overridden
+    return bool(over and over["certain"] and over["action"] == "delete")
+
+
+def is_open(finding: Finding) -> bool:
+    """Whether nobody has said yet if this quote, which is not in the document, is a clause of it."""
+    return not verdict_on(finding) and finding.alignment == "not_found"
+
+
+def refuted(findings: Sequence[Finding]) -> set[str]:
+    """Clause types that a reviewer says are there, though nothing was found: a missing clause was rejected."""
+    return {finding.about for finding in findings if finding.about and verdict_on(finding) == "reject"}
+
+
+def types_in(findings: Sequence[Finding], playbook: Playbook) -> set[str]:
+    """Clause types of the playbook that count as there."""
+    known = set(playbook.types)
+    return {finding.clause_type for finding in findings if counts(finding) and finding.clause_type in known}
+
+
+def is_agreement(result: DocumentResult, types: Collection[str], parts: Collection[str] = ()) -> bool:
+    """Whether a document with these clause types is one of which a clause can be missed.
+
+    `parts` are documents known to belong to another; one whose name says that it changes another or hangs on it is
+    left out too, since what it does not say stands elsewhere.
+    """
+    return (
+        result.state == "done"
+        and len(types) >= AGREEMENT_TYPES
+        and result.document not in parts
+        and not _named_a_part(result.document)
+    )
+
+
+def can_lack(result: DocumentResult, types: Collection[str], playbook: Playbook, parts: Collection[str] = ()) -> bool:
+    """Whether what the playbook requires can be missed in a document with these clause types.
+
+    Of a decision always, unless it is attached to another: one in which nothing was seen is what a person must see.
+    """
+    if playbook.kind == "decisions":
+        return result.state == "done" and "#" not in result.document and result.document not in parts
+    return is_agreement(result, types, parts)
+
+
+def _named_a_part(document: str) -> bool:
+    words = " ".join(re.findall(r"[^\W\d_]+", PurePosixPath(document).stem.casefold()))
+    return bool(_CHANGES.search(words) or (_BELONGS.search(words) and not _AGREEMENT.search(words)))
+
+
+def missing_clauses(
+    findings: Sequence[Finding],
+    documents: Sequence[DocumentResult],
+    playbook: Playbook,
+    looked_for: LookedFor,
+    parts: Collection[str] = (),
+) -> Iterator[Finding]:
+    """A finding for each required clause that an agreement lacks, in the order of the run; not scored yet.
+
+    None for a clause that another document of the supplier has, that a person has still to judge, or that nobody
+    looked for.
+    """
+    by_document: Mapping[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        by_document[finding.document].append(finding)
+    had: Mapping[str, set[str]] = defaultdict(set)
+    for result in documents:
+        mine = by_document[result.document]
+        had[supplier_key(result)] |= types_in(mine, playbook) | {one.clause_type for one in mine if is_open(one)}
+    for result in sorted(documents, key=lambda result: result.ordinal):
+        if not can_lack(result, types_in(by_document[result.document], playbook), playbook, parts):
+            continue
+        sought = looked_for.types(result)
+        for clause in playbook.clauses:
+            if clause.required and clause.type in sought and clause.type not in had[supplier_key(result)]:
+                yield _missing(result, clause, playbook)
+
+
+def _missing(result: DocumentResult, clause: Clause, playbook: Playbook) -> Finding:
+    read, total = pages_of(result)
+    title = title_in(clause.title, clause.type)
+    units = f"{total} {result.unit}{'' if total == 1 else 's'}"
+    of_all = "" if read == total else f"{read} of "
+    was = "was" if read == 1 else "were"
+    span = f"the {of_all}{units} that {was} read"
+    return Finding(
+        finding_id=finding_id(result.sha256, MISSING, Location("absent"), clause.type),
+        document=result.document,
+        document_sha256=result.sha256,
+        supplier=result.supplier,
+        clause_type=MISSING,
+        quote="",
+        page=None,
+        page_end=None,
+        boxes=(),
+        spans=(),
+        alignment="absent",
+        # How much of the document the statement rests on.
+        confidence=round(read / total, 4) if total else 0.0,
+        source=f"playbook:{playbook.name}@{playbook.version}",
+        reasons=(f"no clause of type “{title}” was found in {span}",),
+        about=clause.type,
+        unit=result.unit,
+    )

@@ -1,0 +1,195 @@
+"""Clauses of one document that cannot both hold: two governing laws, two caps, a cap and unlimited liability.
+
+Compared are only sentences that say this of the whole contract and nothing else: where a condition, an exception, an
+annex, one kind of claim or another party comes in, both may hold, and nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from nodes.domain.contracts.facts.contract_wide import APART, split, unlabelled
+from nodes.domain.contracts.facts.law_names import law_of_contract, other_law
+from nodes.domain.contracts.families.overrides import is_void
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.scoring.absence import verdict_on
+from nodes.domain.text.quantities import PLAIN, Quantity, plain_number, quantities
+
+LAW, CAPS = "governing_law", ("cap_on_liability", "uncapped_liability")
+UNLIMITED, FEES = "unlimited", "fees"
+MOST = 3
+"""Contradictions that are told of one finding."""
+
+_AMOUNT = "<amount>"
+_SCOPE = (
+    r"(?:,? (?:under|arising|out|of|from|in|connection|with|relating|related|or|and|to|by|this|the|present|agreement"
+    r"|contract|whether|tort|\(including negligence\)|breach of statutory duty|otherwise|howsoever|caused|aggregate"
+    r"|to the (?:customer|client|supplier|provider)|au|titre|du|dans|le|cadre|contrat|present|de|la|l'execution"
+    r"|convention|envers le client))*"
+)
+_PER = (
+    r"(?:,? (?P<per>(?:in|per|for|par) (?:any |each |every |chaque )?(?:contract |calendar )?"
+    r"(?:year|claim|event|occurrence|incident|an|annee|sinistre|evenement)\b))?(?:,? in (?:the )?aggregate)?\.?$"
+)
+_TOTAL = r"(?P<total>(?:(?:total|maximum|aggregate|entire|overall|cumulative|and) )*)"
+_WHO = r"(?:the )?(?P<who>[a-z][\w&-]*(?: [\w&-]+){0,2}?)"
+_EN = (
+    rf"(?:{_WHO}(?:'s|s') {_TOTAL}liability"
+    rf"|(?:the )?{_TOTAL.replace('total>', 'total2>')}liability of {_WHO.replace('who>', 'who2>')}){_SCOPE},?"
+)
+_FR = (
+    r"la responsabilite (?P<total>(?:(?:totale|globale|maximale|cumulee|et) )*)(?:du |de la |de l'|de )"
+    rf"(?P<who>[a-z][\w&-]*(?: [\w&-]+){{0,2}}?){_SCOPE},?"
+)
+_CAP = (
+    re.compile(
+        rf"^{_EN} (?:shall|will|may|must|can|is|be|are)(?: be)?(?: in no event| under no circumstances)?"
+        r" (?:not (?:exceed|be (?:more|greater) than)|(?:be )?limited to|(?:be )?capped at|exceed)"
+        rf"(?: (?:a|the) (?:total|maximum|aggregate|sum|amount)(?: amount| sum)?(?: of)?)? {_AMOUNT}{_PER}"
+    ),
+    re.compile(
+        rf"^{_FR} (?:(?:ne (?:peut|pourra|saurait|doit)|ne)(?: en aucun cas| pas)?"
+        r" (?:exceder|depasser|etre superieure a)|n'excede(?:ra)?(?: pas)?|ne depasse(?:ra)?(?: pas)?"
+        r"|(?:est|sera) (?:limitee|plafonnee) a)"
+        rf"(?: (?:la somme|un montant|un total)(?: maximale?| totale?)?(?: de| d')?)? {_AMOUNT}{_PER}"
+    ),
+)
+_COUNT = r"(?:one|two|three|six|nine|twelve|eighteen|twenty-four|trois|douze|vingt-quatre|\d{1,2}|\(\d{1,2}\))"
+_FEES = re.compile(
+    r"(?:(?:an|the) (?:amount|sum) (?:equal|equivalent) to |(?:un|le) montant (?:egal a |equivalent a |total )?)?"
+    r"(?:(?:\d{1,3} ?%|\b[a-z]{1,12}(?:[ -][a-z]{1,12}){0,3} per ?cent)(?: ?\(\d{1,3} ?%\))? (?:of |d[ue]s? ))?"
+    r"(?:(?:the|all|total|aggregate|annual|net|d[eu]s?|les?|la|totales?|annuelles?) )*"
+    r"(?:\b(?:subscription|service|licen[cs]e|annual) )?"
+    r"\b(?:fees|charges|amounts|sums|payments|redevances|sommes|honoraires|prix)\b"
+    r"(?:[ ,]+(?:actually|effectivement|paid|payable|received|invoiced|due|payee?s?|versee?s?|dues?|facturee?s?"
+    r"|percue?s?|or|and|ou|et|(?:by|to) (?:the )?[a-z][\w-]{0,40}|par l(?:[ea] |')[a-z][\w-]{0,40}"
+    r"|under|hereunder|pursuant to|au titre du|this|present|agreement|contract|contrat"
+    r"|in|during|for|over|within|au cours des?|pendant|the|les|l'|immediately|preceding|prior to|before|previous|last"
+    r"|derniers|precedant|precedents?|month|months|year|years|mois|ans?|annee|period"
+    r"|date of|event|claim|cause of action|fait generateur|giving rise to|such|liability|it|sinistre|reclamation"
+    rf"|{_COUNT}))*\.?$"
+)
+"""Fees, and nothing behind them but who pays them and in what time: a measure of the whole contract."""
+_FREE = (
+    re.compile(
+        rf"^(?:notwithstanding (?:the above|the foregoing),? )?{_EN} (?:is|are|shall be|will be|remains?)"
+        r" (?:unlimited|uncapped|without limit|not (?:limited|capped)(?: in any way)?)\.?$"
+    ),
+    re.compile(
+        rf"^(?:nonobstant ce qui precede,? )?{_FR} (?:(?:est|sera|demeure) (?:illimitee|sans limite|non plafonnee)"
+        r"|n'est (?:pas |en rien |nullement )(?:limitee|plafonnee))\.?$"
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What one sentence of a finding settles for the whole contract."""
+
+    finding: Finding
+    about: tuple[str, ...]
+    """What it is about; only statements about the same are compared."""
+    value: str
+    """As people are told it: Ireland, EUR 100,000, unlimited."""
+
+
+def contradicted(findings: Sequence[Finding]) -> Mapping[str, str]:
+    """By finding, what it contradicts: "contradicts page 3: EUR 100,000 against EUR 1,000,000".
+
+    Findings that were rejected, not located or certainly replaced contradict nothing. The order changes nothing.
+    """
+    by_document: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        stands = finding.spans and not is_void(finding) and verdict_on(finding) != "reject"
+        if stands and finding.clause_type in (LAW, *CAPS):
+            by_document[finding.document].append(finding)
+    told: dict[str, list[str]] = defaultdict(list)
+    for mine in by_document.values():
+        mine.sort(key=lambda one: (one.spans, one.clause_type, one.finding_id))
+        for left, right in combinations([said for one in mine for said in _statements(one)], 2):
+            near = right.finding.spans[0][0] - left.finding.spans[-1][1] <= APART
+            if near and left.about == right.about and _differ(left, right):
+                told[left.finding.finding_id].append(_told(left, right))
+                if left.finding.finding_id != right.finding.finding_id:
+                    told[right.finding.finding_id].append(_told(right, left))
+    return {name: "; ".join(list(dict.fromkeys(said))[:MOST]) for name, said in told.items()}
+
+
+def _told(one: _Said, other: _Said) -> str:
+    place = f"{other.finding.unit} {other.finding.page}"
+    where = "itself" if one.finding.finding_id == other.finding.finding_id else place
+    return f"contradicts {where}: {one.value} against {other.value}"
+
+
+def _differ(left: _Said, right: _Said) -> bool:
+    if left.value == right.value:
+        return False
+    if left.about == (LAW,):
+        return other_law(left.value, right.value)
+    if left.about[-1] == FEES:
+        # Two sums are compared where their currency is one.
+        return FEES in left.value or FEES in right.value
+    return len(left.about) > 2 or UNLIMITED in (left.value, right.value)
+
+
+def _statements(finding: Finding) -> Iterator[_Said]:
+    for sentence in split(finding.quote):
+        written = " ".join(sentence.translate(PLAIN).split())
+        if finding.clause_type == LAW:
+            if law := law_of_contract(written):
+                yield _Said(finding, (LAW,), law)
+        else:
+            yield from _liability(finding, written)
+
+
+def _liability(finding: Finding, sentence: str) -> Iterator[_Said]:
+    """A cap is compared with one of the same measure, for one may be for each claim; what is unlimited, with any."""
+    amounts = [one for one in quantities(sentence) if one.kind == "amount"]
+    if len({(one.value, one.unit) for one in amounts}) == 1:
+        first, last = amounts[0], amounts[-1]
+        behind = re.sub(r"^[ )]+(?=\w)", " ", sentence[last.end :]).lstrip(")")
+        closed = f"{sentence[: first.start].rstrip()} {_AMOUNT}{behind}"
+        if said := _match(_CAP, closed):
+            value = f"{first.unit} {first.value:,f}".replace(".00", "")
+            yield _Said(finding, ("cap", *said, first.unit), value)
+            yield _Said(finding, ("cap", said[0]), value)
+            yield _Said(finding, ("cap", *said, FEES), value)
+    elif not amounts and (said := _match(_FREE, sentence)):
+        yield _Said(finding, ("cap", said[0]), UNLIMITED)
+    elif not amounts and (fees := _of_fees(sentence)) and (said := _match(_CAP, fees[0])):
+        yield _Said(finding, ("cap", *said, FEES), fees[1])
+        yield _Said(finding, ("cap", said[0]), fees[1])
+
+
+def _of_fees(sentence: str) -> tuple[str, str] | None:
+    """A sentence with what was paid in the place of an amount, and how people call that: fees of 12 months."""
+    plain = unlabelled(sentence)
+    found = _FEES.search(plain)
+    if found is None:
+        return None
+    counted = quantities(found.group())
+    times = {_months(one) for one in counted if one.kind == "duration"}
+    shares = {plain_number(one.value) for one in counted if one.kind == "percentage"}
+    if len(times) > 1 or len(shares) > 1:
+        return None
+    value = f"{FEES} of {times.pop()} months" if times else FEES
+    return f"{plain[: found.start()]}{_AMOUNT}.", f"{shares.pop()} % of the {value}" if shares else value
+
+
+def _months(period: Quantity) -> str:
+    return plain_number(period.value * (12 if period.unit == "year" else 1))
+
+
+def _match(patterns: Sequence[re.Pattern[str]], sentence: str) -> tuple[str, str, str] | None:
+    """(party, total or "", per what or "") of a sentence that says just this."""
+    plain = unlabelled(sentence)
+    for pattern in patterns:
+        if found := pattern.match(plain):
+            named = found.groupdict()
+            total = "total" if named["total"] or named.get("total2") else ""
+            return named["who"] or named["who2"], total, named.get("per") or ""
+    return None

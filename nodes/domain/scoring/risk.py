@@ -1,0 +1,267 @@
+"""Scores findings, documents and suppliers by the rules of a playbook: same input, same score, with its reasons."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from nodes.domain.contracts.families.families import ACROSS
+from nodes.domain.contracts.families.members import supplier_key
+from nodes.domain.contracts.families.overrides import is_void
+from nodes.domain.contracts.families.overrides import said as override_said
+from nodes.domain.evidence.findings import RISKS, Finding, Risk
+from nodes.domain.evidence.note_model import title_in
+from nodes.domain.playbook.model import Clause, Playbook, Thresholds
+from nodes.domain.playbook.prompt_injection import clause_of
+from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.playbook.titles import shipped_title
+from nodes.domain.runs.settings import DocumentResult
+from nodes.domain.scoring.absence import can_lack, counts, is_open, refuted, types_in, verdict_on
+from nodes.domain.scoring.contradictions import contradicted
+from nodes.domain.scoring.points import points_of, reason_of
+from nodes.domain.text.documents import UNTICKED
+from nodes.domain.text.supplier_names import fullest
+
+OTHERS_DIVISOR = 4
+"""Beside the gravest item, all others together count for one part in so many."""
+_LAST = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """Risk of a document or a supplier."""
+
+    risk: Risk
+    score: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Everything that score knows; equal for equal input in whatever order."""
+
+    findings: tuple[Finding, ...]
+    """By document, page, place and type, each with risk, score, reasons, needs_review and review_reason."""
+    documents: Mapping[str, Rating]
+    """By document, in the order of the run."""
+    suppliers: Mapping[str, Rating]
+    """By supplier; a document whose supplier could not be told stands under its own name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One thing that counts for a document: a clause type that is there, or one that is not."""
+
+    clause_type: str
+    score: int
+    reason: str
+    missing: bool = False
+
+
+def score(
+    findings: Sequence[Finding],
+    documents: Sequence[DocumentResult],
+    playbook: Playbook,
+    looked_for: LookedFor | None = None,
+    parts: Collection[str] = (),
+) -> Scored:
+    """Score all findings of a run, those of nodes.domain.scoring.absence included.
+
+    A rejected finding counts for nothing. One that could not be located counts for its document only once it is
+    accepted; until then its clause is held neither present nor missing. A document that failed misses nothing, and
+    none of `parts`, which belong to another document. Raises PlaybookError for a pattern that takes too long.
+    """
+    sought = looked_for or LookedFor(playbook)
+    order = {result.document: result.ordinal for result in documents}
+    against = contradicted(findings)
+    told = (one.with_(contradicts=against.get(one.finding_id, "")) for one in findings)
+    rated = sorted((_rated(finding, playbook) for finding in told), key=lambda finding: _place(finding, order))
+    by_document: dict[str, list[Finding]] = defaultdict(list)
+    for finding in rated:
+        by_document[finding.document].append(finding)
+    results = sorted(documents, key=lambda result: result.ordinal)
+    items = {
+        one.document: _items(one, by_document[one.document], playbook, sought.types(one), parts) for one in results
+    }
+    ratings = {document: _rating(found, playbook.thresholds) for document, found in items.items()}
+    return Scored(tuple(rated), ratings, _suppliers(results, items, by_document, playbook))
+
+
+def _place(finding: Finding, order: Mapping[str, int]) -> tuple[int, str, int, int, str, str]:
+    offset = finding.spans[0][0] if finding.spans else _LAST
+    page = finding.page if finding.page is not None else _LAST
+    return order.get(finding.document, _LAST), finding.document, page, offset, finding.clause_type, finding.finding_id
+
+
+def _rated(finding: Finding, playbook: Playbook) -> Finding:
+    total, reasons = weighed(finding, playbook)
+    risk = risk_of(total, playbook.thresholds)
+    finding = replace(finding, reviewers_needed=_needed(risk, playbook))
+    if verdict_on(finding) == "reject":
+        return replace(
+            finding, risk="low", score=0, reasons=(*reasons, "rejected by a reviewer: does not count"),
+            needs_review=False, review_reason="",
+        )  # fmt: skip
+    reasons = (*reasons, *filter(None, (override_said(finding),)))
+    if is_void(finding):
+        return replace(finding, risk="low", score=0, reasons=reasons, needs_review=False, review_reason="")
+    why = _review_reason(finding, risk, playbook)
+    return replace(finding, risk=risk, score=total, reasons=reasons, needs_review=bool(why), review_reason=why)
+
+
+def unreviewed_risk(finding: Finding, playbook: Playbook) -> Risk:
+    """The risk of a finding by what is written there, whatever anybody decided on it."""
+    return risk_of(weighed(finding, playbook)[0], playbook.thresholds)
+
+
+def reviewers_needed(finding: Finding, playbook: Playbook) -> int:
+    """How many different people must decide the same on it."""
+    return _needed(unreviewed_risk(finding, playbook), playbook) if playbook.review.four_eyes else 1
+
+
+def _needed(risk: Risk, playbook: Playbook) -> int:
+    return 2 if risk in playbook.review.four_eyes else 1
+
+
+def weighed(finding: Finding, playbook: Playbook) -> tuple[int, tuple[str, ...]]:
+    """Score and chain of reasons, whatever anybody decided."""
+    if finding.about:
+        lacked = playbook.clause(finding.about)
+        points = lacked.points_if_missing if lacked else 0
+        why = (reason_of(points, lacked.missing_reason or "missing"),) if lacked and points else ()
+        return _bounded(points), (*why, *finding.reasons)
+    clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
+    points, reasons, _ = points_of(finding.quote, clause) if clause else (0, (), ())
+    more = finding.reasons if finding.clause_type in ACROSS else tuple(filter(None, (finding.contradicts,)))
+    return _bounded(points), (*reasons, *more)
+
+
+def _bounded(points: int) -> int:
+    return max(0, min(100, points))
+
+
+def risk_of(points: int, thresholds: Thresholds) -> Risk:
+    """What a score is called."""
+    if points >= thresholds.critical:
+        return "critical"
+    if points >= thresholds.high:
+        return "high"
+    return "medium" if points >= thresholds.medium else "low"
+
+
+def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
+    """Why a person must look at an undecided finding; "" when nobody must."""
+    if verdict_on(finding):
+        return ""
+    review, reasons = playbook.review, []
+    if hostile := clause_of(finding.clause_type):
+        reasons.append(hostile.reason)
+    if finding.about:
+        reasons += [f"not every {finding.unit} of the document was read"] if finding.confidence < 1 else []
+        reasons += ["a clause is missing"] if finding.alignment in review.alignments else []
+    elif finding.alignment in review.alignments:
+        reasons.append(f"quote {finding.alignment.replace('_', ' ')} in the document")
+    if finding.confidence < review.below_confidence and not finding.about:
+        reasons.append(f"confidence {finding.confidence:.2f} is below {review.below_confidence:.2f}")
+    if review.from_risk != "none" and RISKS.index(risk) >= RISKS.index(review.from_risk):
+        reasons.append(f"risk is {risk}")
+    if finding.disputed:
+        reasons.append(f"the engines differ: {finding.disputed}")
+    if UNTICKED in finding.quote:
+        reasons.append("a box in it is not ticked")
+    if clause := playbook.clause(finding.clause_type):
+        reasons += points_of(finding.quote, clause)[2]
+    if finding.contradicts:
+        reasons.append(finding.contradicts)
+    if finding.overridden:
+        reasons.append(override_said(finding))
+    if finding.reviewers_needed > 1:
+        reasons.append(f"{finding.reviewers_needed} reviewers must decide the same")
+    return "; ".join(reasons)
+
+
+def _items(
+    result: DocumentResult,
+    findings: Sequence[Finding],
+    playbook: Playbook,
+    sought: Collection[str],
+    parts: Collection[str],
+) -> list[_Item]:
+    """The gravest finding of each type, and the clauses that an agreement lacks."""
+    best: dict[str, Finding] = {}
+    for finding in findings:
+        if counts(finding) and finding.score > best.get(finding.clause_type, finding.with_(score=-1)).score:
+            best[finding.clause_type] = finding
+    items = [_Item(name, finding.score, said_of(finding, playbook)) for name, finding in best.items()]
+    if can_lack(result, types_in(findings, playbook), playbook, parts):
+        undecided = {finding.clause_type for finding in findings if is_open(finding)}
+        items += _missing(set(best) | undecided | refuted(findings), playbook, sought)
+    return items
+
+
+def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> list[_Item]:
+    return [
+        _Item(
+            clause.type,
+            _bounded(clause.points_if_missing),
+            _lacked(clause),
+            missing=True,
+        )
+        for clause in playbook.clauses
+        if clause.type in sought and clause.type not in present and (clause.points_if_missing or clause.required)
+    ]
+
+
+def said_of(finding: Finding, playbook: Playbook) -> str:
+    """What a finding counts for, as the reasons of its supplier say it behind the score."""
+    if lacked := playbook.clause(finding.about) if finding.about else None:
+        return _lacked(lacked)
+    clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
+    title = _title(clause) if clause else shipped_title(finding.clause_type)
+    page = f", {finding.unit} {finding.page}" if finding.page else ""
+    return f"{title}{page}: {'; '.join(finding.reasons) or 'present'}"
+
+
+def _lacked(clause: Clause) -> str:
+    return f"{_title(clause)}: {clause.missing_reason or 'missing'}"
+
+
+def _title(clause: Clause) -> str:
+    return title_in(clause.title, clause.type)
+
+
+def _rating(items: Iterable[_Item], thresholds: Thresholds) -> Rating:
+    """The gravest item in full and a share of the others, gravest first."""
+    ranked = sorted(items, key=lambda item: (-item.score, item.clause_type, item.reason))
+    if not ranked:
+        return Rating("low", 0, ())
+    total = _bounded(ranked[0].score + sum(item.score for item in ranked[1:]) // OTHERS_DIVISOR)
+    reasons = tuple(f"{item.score} {item.reason}" for item in ranked if item.score or item.missing)
+    return Rating(risk_of(total, thresholds), total, reasons)
+
+
+def _suppliers(
+    results: Sequence[DocumentResult],
+    items: Mapping[str, list[_Item]],
+    findings: Mapping[str, list[Finding]],
+    playbook: Playbook,
+) -> dict[str, Rating]:
+    """Over all documents of a supplier: a clause is missing only when none of them has it."""
+    groups: dict[str, list[DocumentResult]] = defaultdict(list)
+    for result in results:
+        groups[supplier_key(result)].append(result)
+    ratings = {}
+    for group in groups.values():
+        present = {item.clause_type for result in group for item in items[result.document] if not item.missing}
+        for mine in (findings[result.document] for result in group):
+            present |= {finding.clause_type for finding in mine if is_open(finding)} | refuted(mine)
+        gravest: dict[str, _Item] = {}
+        for item in (item for result in group for item in items[result.document]):
+            if item.missing and item.clause_type in present:
+                continue
+            if item.clause_type not in gravest or item.score > gravest[item.clause_type].score:
+                gravest[item.clause_type] = item
+        name = fullest(one.supplier for one in group) or group[0].document
+        ratings[name] = _rating(gravest.values(), playbook.thresholds)
+    return ratings

@@ -1,0 +1,35 @@
+"""What the name of a file claims that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from nodes.domain.shared.formats import count
+
+NAMES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "pdf": ((".pdf",), "a PDF"),
+    "docx": ((".docx", ".docm"), "a Word document"),
+    "html": ((".html", ".htm", ".xhtml"), "a web page (HTML)"),
+    "eml": ((".eml",), "an e-mail"),
+    "text": (("", ".txt", ".text", ".md", ".csv", ".log"), "plain text"),
+}
+"""Of each kind that is read: the extensions that say so, and how it is called."""
+SHOWN_NAMES = 5
+READABLE = tuple(extension for extensions, _ in NAMES.values() for extension in extensions if extension)
+
+
+def misnamed(document: str, kind: str) -> str:
+    """A sentence about an extension that claims something else than the content is; "" when both agree."""
+    extensions, wording = NAMES.get(kind, ((), ""))
+    if not extensions or PurePosixPath(document).suffix.lower() in extensions:
+        return ""
+    return f"The file is {wording}, whatever its name says: see that it is the document that was meant."
+
+
+def unopened(embedded: Sequence[str], listed: int) -> str:
+    """A sentence about embedded files of which only `listed` are documents of the run; "" when all are."""
+    if len(embedded) <= listed:
+        return ""
+    shown = ", ".join(embedded[:SHOWN_NAMES]) + (", …" if len(embedded) > SHOWN_NAMES else "")
+    return f"Of its {count(len(embedded), 'embedded file')}, {len(embedded) - listed} could not be opened: {shown}."

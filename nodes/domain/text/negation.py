@@ -1,0 +1,104 @@
+"""What a sentence denies: its words from a negation on, as far as the negation reaches. English and French."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nodes.domain.text.normalise import Span
+
+_MODAL_EN = r"(?:may|shall|will|must|can|could|would|should|need|does|do|did|is|are|was|were|be|has|have|had)"
+_OWN_VERB = rf"(?:[^,.;:]{{0,60}}?\b{_MODAL_EN}\b)?"
+_NEGATION = re.compile(
+    rf"\b(?P<en>{_MODAL_EN}(?: only)? not|cannot|never|(?:and|but) not(?= (?:by|under|of)\b))\b"
+    rf"|\b(?P<subject>neither|nor|nothing|none of|in no (?:event|case)|under no circumstances?"
+    rf"|no(?! (?:later|less|more|fewer|longer than|sooner|reason|cause|cost|event|case)\b)(?= \w{{3}}))\b{_OWN_VERB}"
+    r"|\b(?P<fr>ne |n['’])(?:(?:\w+['’])?\w+(?: (?:pas|point|plus|jamais|nullement|rien)\b)?)"
+    r"|\b(?P<aucun>aucune?|en aucun cas)\b(?:[^,.;:]{0,60}?\b(?:ne |n['’])\w+(?: pas\b)?)?",
+    re.IGNORECASE,
+)
+_NOT_MEANT = re.compile(
+    r"[ ,]*(?:be |been |to |été |etre |être )*"
+    r"(?:only|limited to|exceed\w*|in excess|less than|more than|later than|earlier than|fewer|greater|unreasonabl\w+"
+    r"|withstanding|preven\w+|prohibit\w*|preclud\w*|restrict\w*|limits?\b|affect\w*|prejudic\w*|impair\w*|withh\w+"
+    r"|excéd\w*|exced\w*|dépass\w*|depass\w*|supérieur\w*|inférieur\w*|empêch\w*|limit(?:e|er|ent|era|eront)\b"
+    r"|interdi\w*|fait pas obstacle|font pas obstacle|obstacle|préjudic\w*)",
+    re.IGNORECASE,
+)
+"""Behind a negation: it sets a measure, or what it denies is itself a hindrance, which frees."""
+_ENDS_SO = re.compile(
+    r"\b(?:excéd\w*|exced\w*|dépass\w*|depass\w*|empêch\w*|interdi\w*|limite|restrei\w+)\s*$", re.IGNORECASE
+)
+_RESTRICTIVE = re.compile(r"\bqu(?:e\b|['’])", re.IGNORECASE)
+"""ne … que: only."""
+_END = re.compile(
+    r"[.;:!?](?=\s|$)"
+    r"|\b(?:but|rather|unless|except\w*|save (?:for|as|that|in)|however|provided|other than|until|before|prior to"
+    r"|whereas|without (?!(?:any |good |just |prior )*(?:cause|reason|notice|penalt|liabilit|justif))"
+    r"|mais|toutefois|cependant|sauf|hormis|excepté|à moins|sous réserve|avant|jusqu['’]|en revanche|tandis"
+    r"|sans (?!(?:aucune? |juste )?(?:motif|cause|raison|justif|préavis|delai|délai|pénalité|indemnité)))",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:shall|will|may|must|can|is|are|has|have|does|agrees?|undertakes?|peut|peuvent|pourra|pourront|doit|doivent"
+    r"|devra|devront|sera|seront|est|sont|s['’](?:engage|oblige)\w*)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"\b(?:if|where|when|unless|should|si|lorsque|à défaut)\b[^,;.]*\Z", re.IGNORECASE)
+CONDITION = 80
+"""Characters before a negation that say whether it belongs to a condition, which ends with its comma."""
+REACH = 400
+"""Characters behind a negation that it may govern."""
+_JOIN = re.compile(r",|\b(?:and|or|et|ou)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A part of a text that a negation governs, the negation and the verb that it stands with included."""
+
+    span: Span
+    word: str
+    """The negation: may not, neither, aucune …"""
+
+
+def denials(text: str) -> Iterator[Denial]:
+    """In order, disjoint. Where it is not sure that a negation reaches so far, it does not."""
+    at = 0
+    while found := _NEGATION.search(text, at):
+        at = found.end()
+        if _NOT_MEANT.match(text, at) or _ENDS_SO.search(found.group()):
+            continue
+        end = _reach(text, found.start(), at)
+        if found["fr"] and _RESTRICTIVE.search(text, at, end):
+            continue
+        yield Denial((found.start(), end), _word(found))
+        at = max(at, end)
+
+
+def affirmed(text: str) -> str:
+    """The text, of the same length, with dots for what it denies."""
+    for one in denials(text):
+        start, end = one.span
+        text = text[:start] + "·" * (end - start) + text[end:]
+    return text
+
+
+def _reach(text: str, negation: int, start: int) -> int:
+    """As far as the sentence, but not over an exception, nor into what is said with a verb of its own."""
+    end = min(len(text), start + REACH)
+    ended = _END.search(text, start, end)
+    end = ended.start() if ended else end
+    if _CONDITION.search(text, max(0, negation - CONDITION), negation) and (comma := text.find(",", start, end)) > 0:
+        return comma
+    verb = _VERB.search(text, start, end)
+    if verb is None:
+        return end
+    joins = [one.start() for one in _JOIN.finditer(text, start, verb.start())]
+    return joins[-1] if joins else verb.start()
+
+
+def _word(found: re.Match[str]) -> str:
+    if found["fr"]:
+        return " ".join(found.group().split())
+    return " ".join((found["en"] or found["subject"] or found["aucun"]).split())

@@ -1,0 +1,43 @@
+"""Paragraphs of a text, and the places at which a long one may be cut."""
+
+from __future__ import annotations
+
+import re
+
+from nodes.domain.text.documents import PAGE_BREAK
+
+BLOCK_CHARS = 1_000
+"""A paragraph longer than this is taken in parts: some readers give a whole page as one paragraph."""
+
+_GAP = re.compile(rf"\n[ \t]*(?:\n\s*)+|{PAGE_BREAK}\s*")
+_ENDS = (re.compile(r"\n"), re.compile(r"(?<=[.;:!?])\s+"), re.compile(r"\s+"))
+
+
+def paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Paragraphs of [start, end) as (start, end), none longer than BLOCK_CHARS, blank ones left out."""
+    found: list[tuple[int, int]] = []
+    for stop, after in [*((gap.start(), gap.end()) for gap in _GAP.finditer(text, start, end)), (end, end)]:
+        found += [(s, e) for s, e in cut(text, start, stop, BLOCK_CHARS) if text[s:e].strip()]
+        start = after
+    return found
+
+
+def cut(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
+    """[start, end) in pieces of at most `limit`, cut at the best border before each limit."""
+    pieces = []
+    while end - start > limit:
+        middle = nearest_break(text, start, start + limit, start + limit)
+        pieces.append((start, middle))
+        start = middle
+    return [*pieces, (start, end)] if end > start else pieces
+
+
+def nearest_break(text: str, start: int, end: int, near: int) -> int:
+    """The end of a line, else of a sentence, else of a word, that is nearest to `near`; `near` itself if none is."""
+    reach = max((end - start) // 3, 1)
+    low, high = max(start + 1, near - reach), min(end, near + reach)
+    for pattern in _ENDS:
+        ends = [found.end() for found in pattern.finditer(text, low, high) if low <= found.end() <= high]
+        if ends:
+            return min(ends, key=lambda place: abs(place - near))
+    return min(max(near, start + 1), end)

@@ -1,0 +1,159 @@
+"""What a document gives to the search index, and how a question to it is read. Pure.
+
+An entry is a run of whole paragraphs of one page. Its words are lower case with single blanks between; the database
+brings them to their stems by the language of the document. Punctuation is no part of a word, neither here nor in a
+question, so that "22-18.031", "500 000 €" and "l'employeur" are found however they are written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from operator import itemgetter
+
+from nodes.domain.text.documents import DocumentText, Page
+from nodes.domain.text.normalise import unaccented
+from nodes.domain.text.paragraphs import paragraphs
+
+ENTRY_CHARS = 900
+"""Short paragraphs are joined up to this length: all words of a question must stand in one entry."""
+
+QUOTE_CHARS = 320
+"""How much of an entry is shown around the words that were found."""
+
+_OTHER = re.compile(r"[\W_]+")
+_BROKEN = re.compile(r"\b(\w+)[-\u00ad\u2010]\n\s*(\w+)")
+_TERM = re.compile(r'(-?)(?:"([^"]*)"|(\S+))')
+_BEGINS = re.compile(r"(?<=[.;:!?])\s+(?=[^\W\d_a-zà-ÿ]|[(“«\"\d])|\n\s*\n\s*")
+_CURLY = str.maketrans("“”„«»", '"""""')
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A piece of a document that is found as one."""
+
+    start: int
+    """Offset of its first character in `DocumentText.text`."""
+    end: int
+    """Offset behind its last character."""
+    page: int
+    """1-based."""
+    words: str
+    """What the database makes stems of."""
+
+
+def entries_of(text: DocumentText) -> list[Entry]:
+    """The entries of a document, in its order, an empty one if it has no word.
+
+    What it repeats at the head or foot of each page is in none.
+    """
+    found = [
+        Entry(start, end, page.number, words)
+        for page in text.pages
+        for start, end in _pieces(text, page)
+        if (words := indexed(_without(text, start, end)))
+    ]
+    return found or [Entry(0, 0, 1, "")]
+
+
+def indexed(text: str) -> str:
+    """The words of a text, then, where it has accents, the same words without: either spelling finds it."""
+    whole = _words(f"{text} " + " ".join(one + other for one, other in _BROKEN.findall(text)))
+    bare = unaccented(whole)
+    return whole if bare == whole else f"{whole} {bare}"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, in the form of `websearch_to_tsquery`; its words are what an entry's are."""
+
+    wanted: str
+    """Words, "phrases", or; "" when the question names no word."""
+    unwanted: str
+    """The same, each behind a minus, with and without its accents."""
+
+    @property
+    def bare(self) -> str:
+        """What is wanted, without accents."""
+        return unaccented(self.wanted)
+
+
+def asked(question: str) -> Asked:
+    """What a person typed: words that must all be there, "phrases", one or another (also OR, OU), -without.
+
+    What is written as one, as 22-18.031 or L.1221-1, is asked for as a phrase.
+    """
+    terms = [term for term in map(_term, _TERM.finditer(question.translate(_CURLY))) if term]
+    wanted = [term for term in terms if term[0] != "-"]
+    unwanted = [term for term in terms if term[0] == "-"]
+    while wanted and wanted[-1] == "or":
+        wanted.pop()
+    begin = next((place for place, term in enumerate(wanted) if term != "or"), len(wanted))
+    both = dict.fromkeys([*unwanted, *map(unaccented, unwanted)])
+    return Asked(" ".join(wanted[begin:]), " ".join(both))
+
+
+def same_length(text: str) -> str:
+    """The words of a text in their places: what is no word is blank, nothing moves."""
+    return "".join((char.lower() if len(char.lower()) == 1 else char) if char.isalnum() else " " for char in text)
+
+
+def around(text: str, marks: list[tuple[int, int]]) -> tuple[int, int]:
+    """The part of a text to show, at most QUOTE_CHARS: that with most marks, from the beginning of a sentence."""
+    if len(text) <= QUOTE_CHARS:
+        return 0, len(text)
+    begins = [start for start, _ in marks] or [0]
+    best = max(begins, key=lambda begin: (sum(begin <= s and e <= begin + QUOTE_CHARS for s, e in marks), -begin))
+    inside = [end for start, end in marks if best <= start and end <= best + QUOTE_CHARS]
+    spare = QUOTE_CHARS - ((inside[-1] if inside else best) - best)
+    start = max(0, best - spare // 3)
+    end = min(len(text), start + QUOTE_CHARS)
+    start = max(0, end - QUOTE_CHARS)
+    begun = [found.end() for found in _BEGINS.finditer(text, start, best)]
+    if begun:
+        start = begun[0]
+    elif start and (blank := text.find(" ", start, best)) >= 0:
+        start = blank + 1
+    if end < len(text) and (blank := text.rfind(" ", max([best, *inside]), end)) >= 0:
+        end = blank
+    return start, end
+
+
+def _words(text: str) -> str:
+    return _OTHER.sub(" ", unicodedata.normalize("NFKC", text).lower()).strip()
+
+
+def _term(found: re.Match[str]) -> str:
+    minus, phrase, word = found.groups()
+    if word in ("or", "OR", "OU"):
+        return "or"
+    words = _words(phrase if word is None else word)
+    if not words:
+        return ""
+    return minus + (f'"{words}"' if " " in words or words == "or" else words)
+
+
+def _pieces(text: DocumentText, page: Page) -> Iterator[tuple[int, int]]:
+    """The paragraphs of a page, short ones joined to what follows."""
+    begun: tuple[int, int] | None = None
+    for start, end in paragraphs(text.text, page.start, page.end):
+        if begun is not None and end - begun[0] > ENTRY_CHARS:
+            yield begun
+            begun = None
+        begun = (start if begun is None else begun[0], end)
+    if begun is not None:
+        yield begun
+
+
+def _without(text: DocumentText, start: int, end: int) -> str:
+    """The text of a piece without running heads and feet."""
+    kept = []
+    first = bisect_right(text.furniture, start, key=itemgetter(1))
+    for low, high in takewhile(lambda span: span[0] < end, islice(text.furniture, first, None)):
+        kept.append(text.text[start : max(low, start)])
+        start = max(start, min(high, end))
+    return " ".join([*kept, text.text[start:end]])

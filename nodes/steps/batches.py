@@ -1,0 +1,129 @@
+"""The findings of a batch as one stored object: made when it closes, and made again where it was lost."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run
+from nodes.domain.shared.errors import ArtifactMissing
+from nodes.domain.text.documents import SourceDocument
+from nodes.ports import Services
+from nodes.steps.extract_document import Work, extract_document
+
+KEPT = 4
+_frozen: dict[tuple[str, str], tuple[Playbook, list[SourceDocument], Counter[str]]] = {}
+"""Parsed once for all batches of a run; named by content, so it cannot be stale."""
+
+
+async def work_of(services: Services, run: Run, slow: bool) -> Work:
+    """Playbook and document list as they were frozen, never as they are today."""
+    key = (run.artifacts["playbook"], run.artifacts["inputs"])
+    if key not in _frozen:
+        playbook = Playbook.model_validate_json(await services.artifacts.get(key[0]))
+        listed = json.loads(await services.artifacts.get(key[1]))
+        if len(_frozen) >= KEPT:
+            _frozen.clear()
+        inputs = [SourceDocument.from_json(document) for document in listed]
+        _frozen[key] = playbook, inputs, Counter(document.container for document in inputs if document.container)
+    playbook, inputs, carried = _frozen[key]
+    return Work(run, playbook, inputs, carried, slow)
+
+
+async def close(
+    services: Services, run: Run, name: str, index: int, rows: Sequence[DocumentResult], *, slow: bool = False
+) -> bytes:
+    """Store the findings of these documents as one immutable object; doing it again stores the same bytes.
+
+    A batch names those that were put off without what has become of them since: that belongs to the slow lane.
+    A document whose findings were lost is done again: what it was asked is in the ledger, so that no call is paid.
+    """
+    documents = []
+    for row in rows:
+        left_out = row.slow and not slow
+        row, findings = (row, []) if left_out else await _findings_of(services, run, row)
+        documents.append(
+            {
+                "document": row.document,
+                "sha256": row.sha256,
+                "state": "deferred" if left_out else row.state,
+                "reason": "" if left_out else row.reason,
+                "text": "" if left_out else row.text_ref,
+                "findings": [] if left_out else findings,
+            }
+        )
+    stored = json.dumps({"batch": index + 1, "documents": documents}, ensure_ascii=True).encode()
+    sha256 = await services.artifacts.put(stored)
+    await services.ledger.keep_artifact(
+        run.run_id, ArtifactRef(name, sha256, len(stored), services.artifacts.uri(sha256))
+    )
+    return stored
+
+
+async def closed(
+    services: Services, run: Run, name: str, sha256: str | None, index: int, ordinals: Sequence[int], *, slow: bool
+) -> list[dict[str, Any]]:
+    """The documents of a closed batch or step of the slow lane, each with its findings; [] when it was never closed.
+
+    An object that is gone, or differs from its name, is made again from the rows of its documents.
+    """
+    if not sha256:
+        return []
+    try:
+        stored = await services.artifacts.get(sha256)
+    except ArtifactMissing:
+        if not ordinals:
+            raise
+        listed = await services.ledger.documents(run.run_id, min(ordinals), max(ordinals) + 1)
+        wanted = set(ordinals)
+        rows = [row for row in listed if row.ordinal in wanted]
+        stored = await close(services, run, name, index, rows, slow=slow)
+    documents: list[dict[str, Any]] = json.loads(stored)["documents"]
+    return documents
+
+
+async def _findings_of(services: Services, run: Run, row: DocumentResult) -> tuple[DocumentResult, list[Any]]:
+    if not row.findings_ref:
+        return row, []
+    try:
+        return row, json.loads(await services.artifacts.get(row.findings_ref))
+    except ArtifactMissing:
+        row = await _again(services, run, row)
+    return row, json.loads(await services.artifacts.get(row.findings_ref)) if row.findings_ref else []
+
+
+async def facts_of(services: Services, run: Run, row: DocumentResult) -> list[Any]:
+    """The stored facts of a document, as JSON; made again where they are gone, [] when they cannot be."""
+    return json.loads(await _stored(services, run, row, "facts_ref") or "[]")  # type: ignore[no-any-return]
+
+
+async def text_of(services: Services, run: Run, row: DocumentResult) -> bytes:
+    """The stored text of a document, as `DocumentText.from_json` takes it; read again where it is gone.
+
+    b"" when there is none, or when the document cannot be read any more.
+    """
+    return await _stored(services, run, row, "text_ref") or b""
+
+
+async def _stored(services: Services, run: Run, row: DocumentResult, name: str) -> bytes | None:
+    if not getattr(row, name):
+        return None
+    try:
+        return await services.artifacts.get(getattr(row, name))
+    except ArtifactMissing:
+        again = await _again(services, run, row)
+    # Only this was lost: a document that is done stays done, with the findings that it has.
+    refs = {ref: getattr(again, ref) or getattr(row, ref) for ref in ("text_ref", "facts_ref")}
+    await services.ledger.finish_document(run.run_id, replace(row, **refs))
+    return await services.artifacts.get(getattr(again, name)) if getattr(again, name) else None
+
+
+async def _again(services: Services, run: Run, row: DocumentResult) -> DocumentResult:
+    """Do a document once more whose stored results are gone; its answers are reused."""
+    await extract_document(services, await work_of(services, run, True), row.ordinal, again=True)
+    (row,) = await services.ledger.documents(run.run_id, row.ordinal, row.ordinal + 1)
+    return row

@@ -1,0 +1,37 @@
+"""Every effect goes through here: its intent is committed, then it is done, then its outcome is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from nodes.domain.runs.effects import EFFECTS
+from nodes.domain.runs.settings import Run
+from nodes.ports import Services
+
+Outcome = Mapping[str, Any]
+
+
+async def once(
+    services: Services,
+    run: Run,
+    kind: str,
+    key: str,
+    payload: Mapping[str, Any],
+    act: Callable[[], Awaitable[Outcome]],
+    found: Callable[[], Awaitable[Outcome | None]] | None = None,
+) -> None:
+    """Do an effect unless its outcome is committed; one whose outcome is unknown is resolved as its kind declares.
+
+    `found` asks the target by key, for kinds that are confirmed. Raises what `act` raises; the intent stays then.
+    """
+    resolution = EFFECTS[kind].resolution
+    done = await services.ledger.intend(run.run_id, kind, key, payload) == "done"
+    outcome = None
+    if resolution == "confirm":
+        # Asked also when it was done once: another effect may have replaced it at the target since.
+        assert found is not None, f"nothing asks the target of a {kind}"
+        outcome = await found()
+        done = done and outcome is not None
+    if not done:
+        await services.ledger.settle_effect(run.run_id, key, await act() if outcome is None else outcome)

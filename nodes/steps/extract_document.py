@@ -1,0 +1,295 @@
+"""What is done for one document of a batch: read it, find clauses, locate their quotes, write its row."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from nodes.domain.answers.extraction import read_answer
+from nodes.domain.answers.passages import Passage, halve, reading_list
+from nodes.domain.clauses.engine_comparison import compared
+from nodes.domain.evidence.facts import Fact
+from nodes.domain.evidence.findings import Candidate, Finding
+from nodes.domain.evidence.locate_findings import bare_quotes, located, located_facts, lost_quotes, names_itself
+from nodes.domain.playbook.fact_readers import facts_version
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.prompt_injection import addressed, hidden_findings
+from nodes.domain.playbook.searched_types import known_locally
+from nodes.domain.runs.settings import DocumentResult, Run, chain
+from nodes.domain.shared.errors import AnswerInvalid, ArtifactMissing, DocumentError, Transient, Unreadable
+from nodes.domain.shared.file_names import misnamed, unopened
+from nodes.domain.shared.formats import duration
+from nodes.domain.text.documents import DocumentText, SourceDocument, keys_for
+from nodes.domain.text.search_entries import Entry, entries_of
+from nodes.domain.text.sentences import heading_at
+from nodes.ports import Answer, Patience, Question, Services
+from nodes.prompts.questions import ANSWER_TOKENS, model_question
+from nodes.steps.summarize_ruling import summarized
+
+SLOW_FACTOR = 3.0
+"""How many times the usual limits a document of the slow lane may take."""
+
+SMALL_BYTES = 20_000
+
+T = TypeVar("T")
+
+SPARE_SECONDS = 1.0
+"""A call keeps to the limit of its document by itself; after so much more, work without a call is left too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the documents of one run have in common."""
+
+    run: Run
+    playbook: Playbook
+    inputs: Sequence[SourceDocument]
+    carried: Mapping[str, int]
+    """How many of the documents each of them carries as embedded files."""
+    slow: bool = False
+    """These are tried for the second and last time, with larger limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What an engine says of a document."""
+
+    candidates: Sequence[Candidate]
+    supplier: str
+    warnings: Sequence[str] = ()
+    asked: Sequence[tuple[Answer, frozenset[str]]] = ()
+    """Each answer of a model with the quotes that it gave."""
+    passages: Sequence[Sequence[Any]] = ()
+    """What a model should read beside the candidates: see `likely_ones`."""
+
+
+async def extract_document(services: Services, work: Work, ordinal: int, *, again: bool = False) -> None:
+    """Do one open document and write its row; in the slow lane, one that was done meanwhile is left alone.
+
+    `again`: do it whatever its row says, for it lost what was stored of it.
+
+    What is wrong with the document itself ends in its row; what only took too long, or failed in passing, puts it off
+    the first time. Raises what concerns the whole run: LimitReached, EndpointRefused, LeaseLost, DatabaseUnreachable.
+    """
+    run = work.run
+    if work.slow and not again:
+        (row,) = await services.ledger.documents(run.run_id, ordinal, ordinal + 1)
+        if row.state != "deferred":
+            return
+    one = _Document(services, work, ordinal)
+    try:
+        async with asyncio.timeout_at((one.patience.until or 0) + SPARE_SECONDS):
+            result = await one.done()
+    except TimeoutError:
+        limit = duration(one.limit)
+        result = one.put_off(f"{one.source.document} was not done within {limit}.")
+    except Transient as error:
+        result = one.put_off(str(error))
+    except DocumentError as error:
+        late = isinstance(error, Unreadable) and error.word == "parsing_timeout"
+        result = one.put_off(str(error)) if late else one.result(state="failed", reason=str(error))
+    await services.ledger.finish_document(run.run_id, result, one.entries if result.state == "done" else ())
+
+
+class _Document:
+    """One document at work."""
+
+    def __init__(self, services: Services, work: Work, ordinal: int) -> None:
+        self.services, self.work, self.run, self.ordinal = services, work, work.run, ordinal
+        self.source = work.inputs[ordinal]
+        factor = SLOW_FACTOR if work.slow else 1.0
+        self.limit = self.run.settings.document_seconds * factor
+        until = asyncio.get_running_loop().time() + self.limit
+        self.patience = Patience(until, factor, insists=False)
+        self.pages: tuple[tuple[int, str, str], ...] = ()
+        self.model = ""
+        self.entries: Sequence[Entry] = ()
+
+    def result(self, **what: Any) -> DocumentResult:
+        """Its row."""
+        return DocumentResult(
+            ordinal=self.ordinal,
+            document=self.source.document,
+            sha256=self.source.sha256,
+            engine=self.run.engine,
+            model=self.model,
+            pages=self.pages,
+            **what,
+        )
+
+    def put_off(self, reason: str) -> DocumentResult:
+        """Its row when it is to be tried once more, or has been."""
+        if self.work.slow:
+            return self.result(state="failed", reason=f"{reason.rstrip('.')}, also at a second try with more time.")
+        return self.result(state="deferred", reason=f"Put off: {reason}")
+
+    async def done(self) -> DocumentResult:
+        """Its row with what was found. Raises what `Calls.ask` raises."""
+        services, run, source = self.services, self.run, self.source
+        if source.skipped:
+            return self.result(state="skipped", reason=source.skipped)
+        reading, raw = await self._read()
+        self.pages = tuple((number, state, reason) for number, state, reason in reading.value["pages"])
+        text = await _off_the_loop(len(raw), _parse, raw)
+        self.entries = await _off_the_loop(len(raw), entries_of, text)
+        rules = await self._ask(rules_question(services, self.work.playbook, source, reading.value["text_ref"]))
+        text = replace(text, instructions=tuple((start, end) for start, end in rules.value.get("instructions", ())))
+        seen = _seen_by_rules(rules.value)
+        decisions = self.work.playbook.kind == "decisions"
+        if run.engine == "openai" and not decisions:
+            seen = await self._seen_by_models(text, seen)
+        candidates = [*seen.candidates, *addressed(text)]
+        findings = await _off_the_loop(len(raw), located, text, source, candidates, seen.supplier)
+        await _reject_unlocated(services, run, seen, findings)
+        known = [(start, heading) for start, heading in rules.value.get("headings", ())]
+        findings = [one.with_(section=heading_at(known, one.spans[0][0])) if one.spans else one for one in findings]
+        findings += hidden_findings(text, source, seen.supplier)
+        facts = await _off_the_loop(len(raw), located_facts, text, rules.value.get("facts", ()))
+        if run.engine == "openai" and decisions:
+            written, notes, self.model = await summarized(services, run, source, text, facts, self._ask)
+            facts, seen = [*facts, *written], replace(seen, warnings=notes)
+        return self.result(
+            state="done",
+            supplier=seen.supplier,
+            language=text.language,
+            findings_ref=await services.artifacts.put(_stored(findings)),
+            facts_ref=await services.artifacts.put(_stored(facts)),
+            text_ref=reading.value["text_ref"],
+            findings=len(findings),
+            unit=text.unit,
+            warnings=(*self._about(reading.value), *text.warnings, *seen.warnings),
+        )
+
+    def _about(self, reading: Mapping[str, Any]) -> Iterator[str]:
+        """Warnings that hang on the document's name and on what else is listed, not on its text."""
+        carried = self.work.carried.get(self.source.document, 0)
+        names = [attachment["name"] for attachment in reading.get("attachments", ())]
+        yield from filter(None, (misnamed(self.source.document, reading.get("kind", "")), unopened(names, carried)))
+
+    async def _read(self) -> tuple[Answer, bytes]:
+        """What the reader said and the text that it stored; where that was lost, the document is read again."""
+        question = read_question(self.services, self.run, self.source)
+        reading = await self._ask(question)
+        try:
+            return reading, await self.services.artifacts.get(reading.value["text_ref"])
+        except ArtifactMissing:
+            await self.services.calls.forget(self.run, reading)
+        reading = await self._ask(question)
+        return reading, await self.services.artifacts.get(reading.value["text_ref"])
+
+    async def _ask(self, question: Question) -> Answer:
+        return await self.services.calls.ask(self.run, replace(question, patience=self.patience))
+
+    async def _seen_by_models(self, text: DocumentText, rules: _Seen) -> _Seen:
+        """What the first model says that can do this document; each of its questions names that model."""
+        failed: list[str] = []
+        for model in chain(self.run.settings.models, "extract") or ("",):
+            self.model = model
+            try:
+                seen = await self._seen_by(model, text, rules)
+            except AnswerInvalid as error:
+                failed.append(str(error))
+                continue
+            return replace(seen, warnings=(*failed, *seen.warnings))
+        raise AnswerInvalid(" ".join(failed))
+
+    async def _seen_by(self, model: str, text: DocumentText, rules: _Seen) -> _Seen:
+        """The rules choose what the model reads; what counts is what the model finds there."""
+        candidates: list[Candidate] = []
+        warnings: list[str] = []
+        asked: list[tuple[Answer, frozenset[str]]] = []
+        supplier = ""
+        for chunk in reading_list(text, rules.candidates, self.services.chunk_chars, rules.passages):
+            for answer, part in await self._answers(model, text, chunk):
+                found, named, notes = read_answer(answer.value, part, self.work.playbook.types, f"openai:{model}")
+                candidates += found
+                warnings += notes
+                asked.append((answer, frozenset(candidate.quote for candidate in found)))
+                if named and not supplier and names_itself(text, named.name, named.quote):
+                    supplier = named.name
+        judged = known_locally(text.language) | {rule.type for rule in self.work.playbook.rules}
+        lost = await _off_the_loop(len(text.text), lost_quotes, text, candidates)
+        bare = await _off_the_loop(len(text.text), bare_quotes, text, candidates)
+        candidates = compared(candidates, rules.candidates, judged, lost, bare)
+        return _Seen(candidates, supplier or rules.supplier, warnings, asked)
+
+    async def _answers(
+        self, model: str, text: DocumentText, chunk: Sequence[Passage], room: int = ANSWER_TOKENS
+    ) -> list[tuple[Answer, Sequence[Passage]]]:
+        """The answers about a chunk; where one is cut, the halves are asked about, or the whole with twice the room."""
+        clauses, document = self.work.playbook.clauses, self.source.document
+        question = model_question(text, chunk, clauses, model=model, document=document, max_tokens=room)
+        try:
+            async with self.services.pool.slot():
+                return [(await self._ask(question), chunk)]
+        except AnswerInvalid as error:
+            halves = halve(text, chunk) if error.cut else []
+            # A prompt that is too long was not answered, and so used nothing: more room would not help it.
+            if error.cut and error.usage and not halves and room == ANSWER_TOKENS:
+                return await self._answers(model, text, chunk, 2 * ANSWER_TOKENS)
+            if not halves:
+                raise
+            answers: list[tuple[Answer, Sequence[Passage]]] = []
+            for half in halves:
+                answers += await self._answers(model, text, half)
+            return answers
+
+
+def read_question(services: Services, run: Run, source: SourceDocument) -> Question:
+    password = services.passwords.get(source.document) or services.passwords.get("*")
+    carried = {"inside": source.inside, "keys": keys_for(source.container, services.passwords)} if source.inside else {}
+    return Question(
+        tool="reader",
+        step="extract",
+        key={"sha256": source.sha256, "reader": services.reader_version, "language": run.settings.language},
+        payload={"path": source.path, "document": source.document, "password": password, **carried},
+        document=source.document,
+        document_sha256=source.sha256,
+    )
+
+
+def rules_question(services: Services, playbook: Playbook, source: SourceDocument, text_ref: str) -> Question:
+    return Question(
+        tool="clause_rules",
+        step="extract",
+        key={
+            "text_ref": text_ref,
+            "rules": services.rules_sha256,
+            "types": list(playbook.types),
+            "facts": facts_version(playbook),
+            **({"own": playbook.own_rules} if playbook.rules else {}),
+        },
+        document=source.document,
+        document_sha256=source.sha256,
+    )
+
+
+def _seen_by_rules(value: Mapping[str, Any]) -> _Seen:
+    supplier = value.get("supplier") or {}
+    candidates = [Candidate(**candidate) for candidate in value["candidates"]]
+    return _Seen(candidates, supplier.get("name", ""), passages=value.get("passages", ()))
+
+
+async def _reject_unlocated(services: Services, run: Run, seen: _Seen, findings: Sequence[Finding]) -> None:
+    """An answer with quotes that are not in the document is kept for this run, but no other run builds on it."""
+    lost = {finding.quote for finding in findings if finding.alignment == "not_found"}
+    for answer, quotes in seen.asked:
+        if quotes & lost:
+            await services.calls.reject(run, answer, "quotes that are not in the document")
+
+
+async def _off_the_loop(size: int, work: Callable[..., T], *given: Any) -> T:
+    """In a thread where the document is large; a small one takes longer to hand over than to do."""
+    return work(*given) if size < SMALL_BYTES else await asyncio.to_thread(work, *given)
+
+
+def _stored(records: Sequence[Finding] | Sequence[Fact]) -> bytes:
+    # Sorted, so that an answer that comes out of the ledger gives the same bytes as one that was asked for now.
+    return json.dumps([record.to_json() for record in records], ensure_ascii=True, sort_keys=True).encode()
+
+
+def _parse(raw: bytes) -> DocumentText:
+    return DocumentText.from_json(json.loads(raw))

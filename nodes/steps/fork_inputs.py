@@ -1,0 +1,82 @@
+"""The inputs of a fork: those of another run of the same matter, taken from the ledger; nothing is read or asked."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.review.decision_carryover import carried, fork_of, unsettled
+from nodes.domain.runs.options import apply
+from nodes.domain.runs.settings import WORKFLOW_VERSION, Run
+from nodes.domain.shared.errors import ArtifactMissing, NotForkable
+from nodes.domain.shared.formats import count
+from nodes.domain.shared.shell_quote import as_typed
+from nodes.ports import Services
+
+
+async def forked(
+    parent_run_id: str, playbook_name: str, options: Mapping[str, Any], thread_id: str, services: Services
+) -> Run:
+    """Freeze a run over the documents of another, with the decisions that still hold; doing it again changes nothing.
+
+    `options`: name, job, and settings that differ from the parent's. Raises UnknownThread, PlaybookError, NotForkable.
+    """
+    parent = await services.ledger.run(parent_run_id)
+    left = unsettled(await services.ledger.documents(parent.run_id, 0, parent.documents_total))
+    who = parent.name or parent.thread_id
+    if left:
+        raise NotForkable(
+            f"{count(left, 'document')} of {who} are still to be read: python run.py resume {as_typed(who)}, "
+            "then fork it."
+        )
+    playbook = await services.playbooks.load(playbook_name)
+    await require_kind(parent, playbook, services)
+    settings = dict(options)
+    name, job = settings.pop("name", None) or "", settings.pop("job", None) or parent.job_id
+    wanted = fork_of(
+        parent,
+        playbook,
+        {"playbook": await services.artifacts.put(playbook.model_dump_json().encode())},
+        run_id=str(uuid.uuid4()),
+        thread_id=thread_id,
+        name=str(name),
+        job_id=str(job),
+        workflow_version=WORKFLOW_VERSION,
+        settings=apply(replace(parent.settings, budget_usd=None, deadline_seconds=None), settings),
+        started_at=services.clock.now(),
+    )
+    run = await services.ledger.fork_run(wanted, parent.run_id)
+    if run is None:
+        raise NotForkable(f"Documents of {who} are being read again: wait until that has ended, then fork it.")
+    if not await services.ledger.decisions(run.run_id):
+        packets = await _packets(parent, services)
+        await services.ledger.decide(
+            run.run_id, carried(await services.ledger.decisions(parent.run_id), packets, playbook)
+        )
+    return run
+
+
+async def require_kind(parent: Run, playbook: Playbook, services: Services) -> None:
+    """What was found in contracts is nothing that a playbook for decisions knows, and the other way. NotForkable."""
+    read_by = Playbook.model_validate_json(await services.artifacts.get(parent.artifacts["playbook"]))
+    if read_by.kind != playbook.kind:
+        raise NotForkable(
+            f"{parent.name or parent.thread_id} read {read_by.kind}, and playbook {playbook.name} is for "
+            f"{playbook.kind}: fork it by a playbook for {read_by.kind}, or start a new run."
+        )
+
+
+async def _packets(parent: Run, services: Services) -> list[dict[str, Any]]:
+    """What people saw of the parent, the oldest first; a packet that is lost carries no decision over."""
+    packets = []
+    for ref in await services.ledger.artifacts(parent.run_id):
+        if ref.name.startswith("review_packet"):
+            try:
+                packets.append(json.loads(await services.artifacts.get(ref.sha256)))
+            except ArtifactMissing:
+                continue
+    return packets

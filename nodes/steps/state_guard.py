@@ -1,0 +1,89 @@
+"""What each node after ingest does first: check the state that comes in, and read the run that it names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.runs.settings import Run
+from nodes.domain.runs.state_validation import (
+    Entered,
+    belongs,
+    entered,
+    findings_belong,
+    missing,
+    packet_belongs,
+    unknown_run,
+)
+from nodes.domain.runs.versions import migrated
+from nodes.domain.shared.errors import ArtifactMissing, UnknownThread
+from nodes.ports import Services
+
+Node = Callable[..., Awaitable[dict[str, Any]]]
+
+
+def of_this_version(node: Node) -> Node:
+    """The node, given the state of a thread that an older program wrote as this one has it; what changed is stored.
+
+    Raises VersionNewer for a thread of a newer program.
+    """
+
+    @wraps(node)
+    async def carried(state: Mapping[str, Any], runtime: Runtime[Any], *, services: Services) -> dict[str, Any]:
+        given = migrated(state)
+        changes = await node(given, runtime, services=services)
+        if given is state:
+            return changes
+        return {name: value for name, value in given.items() if state.get(name) != value} | changes
+
+    return carried
+
+
+async def enter(state: Mapping[str, Any], runtime: Runtime[Any], services: Services) -> tuple[Entered, Run]:
+    """The checked state and its run; one query. Raises StateEdited."""
+    given = entered(state)
+    try:
+        run = await services.ledger.run(given.run_id)
+    except UnknownThread:
+        raise unknown_run(given) from None
+    belongs(given, run, runtime.execution_info.thread_id if runtime.execution_info else None)
+    return given, run
+
+
+async def review_packet(given: Entered, run: Run, services: Services) -> dict[str, Any]:
+    """The packet that the state names. Raises StateEdited when it is none of this run's."""
+    packet = await _stored("packet", given.packet, run, services)
+    frozen = [ref.sha256 for ref in await services.ledger.artifacts(run.run_id) if ref.name.startswith("review_packet")]
+    packet_belongs(given, packet, run, frozen[-1] if frozen else "")
+    return packet  # type: ignore[no-any-return]
+
+
+async def scored_findings(given: Entered, run: Run, services: Services) -> dict[str, Any]:
+    """The scored findings that the state names. Raises StateEdited when they are none."""
+    scored = await _stored("findings", given.findings, run, services)
+    findings_belong(given, scored)
+    return scored  # type: ignore[no-any-return]
+
+
+async def what_was_looked_for(services: Services, run: Run, playbook: Playbook) -> LookedFor:
+    """By the run's own playbook, or, of a fork, by that of the run whose documents it scores anew."""
+    sha256 = run.artifacts.get("looked_for")
+    return LookedFor(Playbook.model_validate_json(await services.artifacts.get(sha256)) if sha256 else playbook)
+
+
+async def _stored(name: str, sha256: str, run: Run, services: Services) -> Any:
+    """Stored JSON; None when the bytes are something else. Bytes that this run stored and lost are ArtifactMissing."""
+    try:
+        return json.loads(await services.artifacts.get(sha256))
+    except ValueError:
+        return None
+    except ArtifactMissing:
+        if any(ref.sha256 == sha256 for ref in await services.ledger.artifacts(run.run_id)):
+            raise
+        raise missing(name, sha256) from None

@@ -1,0 +1,47 @@
+"""What a model adds to a court decision: a summary, one call, of which only what its passages bear out is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from nodes.domain.answers.summary_answer import read_summary, summary_passages
+from nodes.domain.evidence.facts import Fact
+from nodes.domain.runs.settings import Run, chain
+from nodes.domain.shared.errors import AnswerInvalid
+from nodes.domain.shared.formats import count
+from nodes.domain.text.documents import DocumentText, SourceDocument
+from nodes.ports import Answer, Question, Services
+from nodes.prompts.decisions import summary_question
+
+
+async def summarized(
+    services: Services,
+    run: Run,
+    source: SourceDocument,
+    text: DocumentText,
+    facts: Sequence[Fact],
+    ask: Callable[[Question], Awaitable[Answer]],
+) -> tuple[list[Fact], list[str], str]:
+    """Sentences as facts, warnings, and the model that wrote them; without a usable answer the rules' summary stays.
+
+    Raises what `Calls.ask` raises, but for an answer that is none: that is a warning.
+    """
+    passages = await asyncio.to_thread(summary_passages, text, facts, services.chunk_chars)
+    warnings: list[str] = []
+    for model in chain(run.settings.models, "extract") or ("",):
+        question = summary_question(text, passages, model=model, document=source.document)
+        try:
+            async with services.pool.slot():
+                answer = await ask(question)
+        except AnswerInvalid as error:
+            warnings.append(f"No summary by a model: {error}")
+            continue
+        found, dropped = await asyncio.to_thread(read_summary, answer.value, text, passages, facts, f"openai:{model}")
+        if dropped:
+            sentences = count(dropped, "sentence")
+            warnings.append(
+                f"{sentences} of a model's summary left out, since the passages cited do not bear them out."
+            )
+        return found, warnings, model
+    return [], warnings, ""
