@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from graph.builder import build_graph
-from graph.composition import Parts, compose
+from graph.composition import Container, compose
 from graph.driver import Driver, OnEvent, drive
 from graph.inspection.inspection import Support
 from graph.inspection.search import Searching
@@ -23,7 +23,7 @@ from graph.settings import operator_settings as operator_settings
 from graph.usecases.beginning import begun, steps_for
 from graph.usecases.estimate import Estimator
 from graph.usecases.fork import Forking
-from graph.usecases.keeping import Keeping, Sweep
+from graph.usecases.keeping import Keeping, ResumeAll
 from graph.usecases.request_args import absolute, check_engine, plain, reply_of
 from graph.usecases.resume.gate import WAIT, Replies, at_gate
 from graph.usecases.resume.plan import Resuming
@@ -44,9 +44,9 @@ from state import RunInput
 class Reprise(Keeping, Forking, Searching):
     """Runs, by thread; make one with `Reprise.open`."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Container) -> None:
         self.parts = parts
-        self._drivers: set[Driver | Sweep] = set()
+        self._drivers: set[Driver | ResumeAll] = set()
         self._stack = AsyncExitStack()
         graph = build_graph(parts.outside.services).compile(checkpointer=postgres_saver(parts.outside.saver_pool))
         self._replies = Replies(parts)

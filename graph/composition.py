@@ -15,25 +15,25 @@ from graph.adapters.documents.reader import DocumentReader, ReaderLimits, reader
 from graph.adapters.embedded_postgres import revive
 from graph.adapters.embedded_postgres import start as start_server
 from graph.adapters.local_engine import ClauseRules
-from graph.adapters.processes.worker_pool import Children
+from graph.adapters.processes.worker_pool import WorkerPool
 from graph.adapters.storage.folder_artifacts import FolderArtifacts, MemoryArtifacts
 from graph.adapters.storage.folder_releases import FolderReleases, MemoryReleases
 from graph.adapters.storage.folder_sources import FolderSources
 from graph.adapters.storage.playbook_files import FilePlaybooks
-from graph.driver import Outside
+from graph.driver import DriverContext
 from graph.runtime.calls.budget import Budget
 from graph.runtime.calls.journal import JournalledCalls
 from graph.runtime.calls.pricing import Prices
-from graph.runtime.calls.rate_limit import Paced, Rates, pace_of
-from graph.runtime.execution.progress import MemoryPulse, PostgresPulse
+from graph.runtime.calls.rate_limit import RateLimited, Rates, pace_of
+from graph.runtime.execution.progress import MemoryHeartbeat, PostgresHeartbeat
 from graph.runtime.execution.read_ahead import PlainPool
 from graph.runtime.fault_points import counting_into, dying_at, listening
 from graph.runtime.instrumented_ports import (
-    BoundedArtifacts,
-    BoundedReleases,
-    BoundedSources,
-    BoundedTool,
-    BoundedWebhook,
+    InstrumentedArtifacts,
+    InstrumentedReleases,
+    InstrumentedSources,
+    InstrumentedTool,
+    InstrumentedWebhook,
 )
 from graph.runtime.memory.journal import MemoryJournal
 from graph.runtime.memory.ledger import MemoryLedger
@@ -47,7 +47,7 @@ from graph.runtime.postgres.reconnect import Outage
 from graph.settings import Settings
 from nodes.domain.clauses.engine_files import local_sha256
 from nodes.domain.shared.errors import StoreUnwritable
-from nodes.ports import Artifacts, Calls, Ledger, Pulse, Releases, Services, Sources, Tool, Webhook
+from nodes.ports import Artifacts, Calls, Heartbeat, Ledger, Releases, Services, Sources, Tool, Webhook
 
 if TYPE_CHECKING:
     from graph.adapters.openai.model import OpenAIModel
@@ -57,19 +57,19 @@ LEDGER_CONNECTIONS = 8
 
 
 @dataclass(frozen=True)
-class Parts:
+class Container:
     """What the facade works with."""
 
     settings: Settings
     url: str
     """Address of the database in use."""
-    outside: Outside
+    outside: DriverContext
     ledger: PostgresLedger
     prices: Prices
     tools: Mapping[str, Tool]
     has_key: bool
 
-    def driven(self, passwords: Mapping[str, str]) -> Outside:
+    def driven(self, passwords: Mapping[str, str]) -> DriverContext:
         """The services of one driven run: its claims hang on its lease, its spend is read anew."""
         journal = PostgresJournal(self.outside.database, leased=True)
         calls = JournalledCalls(journal, self.tools, self.prices, Budget(self.outside.services.clock))
@@ -93,7 +93,7 @@ def _make_home(home: Path) -> None:
         ) from error
 
 
-async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER) -> Parts:
+async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER) -> Container:
     """Open everything; the stack closes it. `owner` is who writes, as the fence sees it; "" for nobody's lease.
 
     Raises DatabaseUnreachable, and SchemaOutdated for a server that is not ours to migrate.
@@ -110,31 +110,31 @@ async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER)
     stack.push_async_callback(saver_pool.close)
     await stack.enter_async_context(outage.closing())
     database = Database(ledger_pool)
-    artifacts = BoundedArtifacts(FolderArtifacts(settings.home / "artifacts"))
-    children = Children(settings.children or None, settings.child_memory_mb)
+    artifacts = InstrumentedArtifacts(FolderArtifacts(settings.home / "artifacts"))
+    children = WorkerPool(settings.children or None, settings.child_memory_mb)
     stack.push_async_callback(children.aclose)
     prices = await asyncio.to_thread(Prices, settings.prices)
     tools = await _tools(settings, artifacts, children, stack)
     ledger = PostgresLedger(database)
-    releases = BoundedReleases(FolderReleases(settings.home / "notes"))
+    releases = InstrumentedReleases(FolderReleases(settings.home / "notes"))
     calls = JournalledCalls(PostgresJournal(database), tools, prices, Budget(SystemClock()))
     sources = FolderSources(children)
-    services = await _services(settings, sources, artifacts, ledger, calls, releases, PostgresPulse(database))
-    outside = Outside(services, database, saver_pool, settings.lease_seconds, settings.grace_seconds)
-    return Parts(settings, url, outside, ledger, prices, tools, _has_key(settings))
+    services = await _services(settings, sources, artifacts, ledger, calls, releases, PostgresHeartbeat(database))
+    outside = DriverContext(services, database, saver_pool, settings.lease_seconds, settings.grace_seconds)
+    return Container(settings, url, outside, ledger, prices, tools, _has_key(settings))
 
 
 async def compose_in_memory(settings: Settings, stack: AsyncExitStack) -> Services:
     """Services that keep all they know in this process; what they read and whom they ask is real."""
     artifacts, journal = MemoryArtifacts(), MemoryJournal()
-    children = Children(settings.children or None, settings.child_memory_mb)
+    children = WorkerPool(settings.children or None, settings.child_memory_mb)
     stack.push_async_callback(children.aclose)
     prices = await asyncio.to_thread(Prices, settings.prices)
     tools = await _tools(settings, artifacts, children, stack)
     calls = JournalledCalls(journal, tools, prices, Budget(SystemClock()))
     ledger = MemoryLedger(journal)
     sources = FolderSources(children)
-    return await _services(settings, sources, artifacts, ledger, calls, MemoryReleases(), MemoryPulse(ledger))
+    return await _services(settings, sources, artifacts, ledger, calls, MemoryReleases(), MemoryHeartbeat(ledger))
 
 
 def _drill(settings: Settings, stack: AsyncExitStack) -> None:
@@ -152,11 +152,11 @@ async def _services(
     ledger: Ledger,
     calls: Calls,
     releases: Releases,
-    pulse: Pulse,
+    pulse: Heartbeat,
 ) -> Services:
     return Services(
         clock=SystemClock(),
-        sources=BoundedSources(sources),
+        sources=InstrumentedSources(sources),
         artifacts=artifacts,
         ledger=ledger,
         calls=calls,
@@ -178,7 +178,7 @@ def _webhook(settings: Settings) -> Webhook | None:
         return None
     from graph.adapters.webhook import HttpWebhook
 
-    return BoundedWebhook(HttpWebhook(url, seconds=settings.webhook_seconds))
+    return InstrumentedWebhook(HttpWebhook(url, seconds=settings.webhook_seconds))
 
 
 def _has_key(settings: Settings) -> bool:
@@ -187,16 +187,16 @@ def _has_key(settings: Settings) -> bool:
 
 
 async def _tools(
-    settings: Settings, artifacts: Artifacts, children: Children, stack: AsyncExitStack
+    settings: Settings, artifacts: Artifacts, children: WorkerPool, stack: AsyncExitStack
 ) -> dict[str, Tool]:
     reader = DocumentReader(children, artifacts, ReaderLimits(seconds=settings.parsing_seconds), ocr=settings.ocr)
     local: tuple[Tool, ...] = (reader, ClauseRules(artifacts, children))
-    tools: dict[str, Tool] = {tool.name: BoundedTool(tool) for tool in local}
+    tools: dict[str, Tool] = {tool.name: InstrumentedTool(tool) for tool in local}
     if _has_key(settings) and not settings.endpoint_problem:
         model = await asyncio.to_thread(_model, settings)
         stack.push_async_callback(model.aclose)
         rates = Rates(settings.endpoint_concurrency, settings.requests_per_minute, settings.tokens_per_minute)
-        tools[model.name] = Paced(BoundedTool(model), pace_of(settings.openai_base_url, rates))
+        tools[model.name] = RateLimited(InstrumentedTool(model), pace_of(settings.openai_base_url, rates))
     return tools
 
 

@@ -37,7 +37,7 @@ STEPS_BEYOND_BATCHES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class DriverContext:
     """What a driver needs besides the services of the nodes."""
 
     services: Services
@@ -132,7 +132,7 @@ class Driver:
 
 @asynccontextmanager
 async def drive(
-    thread_id: str, outside: Outside, *, kind: str = "resume", from_step: str = ""
+    thread_id: str, outside: DriverContext, *, kind: str = "resume", from_step: str = ""
 ) -> AsyncIterator[Driver]:
     """Drive a thread: nobody else can while this block runs.
 

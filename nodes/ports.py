@@ -60,7 +60,7 @@ class Artifacts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """How long an asker waits for an answer."""
 
     until: float | None = None
@@ -72,7 +72,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ToolRequest:
     """One question to a tool: reader, clause_rules, model, note_writer."""
 
     tool: str
@@ -89,7 +89,7 @@ class Question:
     """Hash of all that determines the answer; filled in by whoever journals the call, for the other side to see."""
     max_tokens: int = 0
     """Largest answer that the tool may give; with the prompt it bounds the price."""
-    patience: Patience = Patience()
+    patience: Timeouts = Timeouts()
     """No part of the key: the answer is the same, however long it took."""
 
 
@@ -127,10 +127,10 @@ class Tool(Protocol):
     def attempts(self) -> int:
         """How often a question is asked at the most when the tool raises Transient."""
 
-    def worst_usage(self, question: Question) -> Usage | None:
+    def worst_usage(self, question: ToolRequest) -> Usage | None:
         """The most that one call can use, for the budget; None for a tool that costs nothing."""
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         """Ask once; `feedback` is what was wrong with the answer before, for a tool that can use it.
 
         Raises Transient (worth repeating), AnswerInvalid, Unreadable, EndpointRefused, MissingPart.
@@ -149,7 +149,7 @@ class Answer:
 class Calls(Protocol):
     """Every question goes through here: asked once, journalled, priced, bounded."""
 
-    async def ask(self, run: Run, question: Question) -> Answer:
+    async def ask(self, run: Run, question: ToolRequest) -> Answer:
         """Return the stored answer or ask for it, whichever is first; waits for another owner of the same question.
 
         Raises what the tool raises once its attempts are used up, and LimitReached before a call that could
@@ -290,7 +290,7 @@ class Pool(Protocol):
         """For the document at work: one of `concurrency` places, held while a model is asked about it."""
 
 
-class Pulse(Protocol):
+class Heartbeat(Protocol):
     """Signs of life of a run, for whoever watches it."""
 
     def during(self, run: Run, emit: Callable[[Mapping[str, Any]], None]) -> AbstractAsyncContextManager[None]:
@@ -314,7 +314,7 @@ class Services:
     ledger: Ledger
     calls: Calls
     pool: Pool
-    pulse: Pulse
+    pulse: Heartbeat
     playbooks: Playbooks
     releases: Releases
     rules_sha256: str

@@ -16,7 +16,7 @@ from nodes.domain.answers.extraction import NoteAnswer
 from nodes.domain.contracts.families.families import Families
 from nodes.domain.evidence.facts import Fact
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.evidence.note_model import Note, Sentence, Standing, is_stated
+from nodes.domain.evidence.note_model import Note, Sentence, SupplierRating, is_stated
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.report.render.markdown import to_markdown
 from nodes.domain.report.wording.texts import note_title
@@ -60,7 +60,7 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
     except LimitReached as limit:
         return {"hold": limit.kind, "headline": f"hold: {limit}"}
     standings = [
-        Standing(name, rating["risk"], rating["score"], tuple(rating["reasons"]))
+        SupplierRating(name, rating["risk"], rating["score"], tuple(rating["reasons"]))
         for name, rating in scored["suppliers"].items()
     ]
     looked_for = await what_was_looked_for(services, run, playbook)

@@ -3,7 +3,7 @@
 from nodes.domain.answers.passages import choose
 from nodes.domain.playbook.model import Clause
 from nodes.domain.text.documents import DocumentText, Page
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 from nodes.prompts.questions import model_question
 
 CONTRACT = """This Agreement is made between Big Customer Inc. ("Customer") and Acme Tools Ltd (the "Supplier").
@@ -32,6 +32,6 @@ def document(text: str = CONTRACT) -> DocumentText:
     return DocumentText("d" * 64, text, tuple(pages), "en")
 
 
-def question(text: str = CONTRACT, *, model: str = "scripted-1", max_tokens: int = 1000) -> Question:
+def question(text: str = CONTRACT, *, model: str = "scripted-1", max_tokens: int = 1000) -> ToolRequest:
     doc = document(text)
     return model_question(doc, choose(doc, (), 100_000), CLAUSES, model=model, max_tokens=max_tokens)

@@ -21,7 +21,7 @@ from world import CHILDREN
 
 from graph import Reprise, composition
 from graph.adapters import embedded_postgres
-from graph.adapters.processes.worker_pool import Children
+from graph.adapters.processes.worker_pool import WorkerPool
 from graph.runtime.postgres.migrations import migrate
 from graph.testing.endpoint import ScriptedEndpoint
 
@@ -72,7 +72,7 @@ def _scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPRISE_CHILDREN", CHILDREN)
 
 
-class Kept(Children):
+class Kept(WorkerPool):
     """Children that outlive who asked for them: what closes is a run, and the next test goes on with them."""
 
     async def aclose(self) -> None:
@@ -80,11 +80,11 @@ class Kept(Children):
 
 
 @pytest.fixture(scope="module")
-async def kept_children() -> AsyncIterator[Children]:
+async def kept_children() -> AsyncIterator[WorkerPool]:
     """The children of the runs of one file's tests that are no processes of their own."""
     kept = Kept(int(CHILDREN))
     yield kept
-    await Children.aclose(kept)
+    await WorkerPool.aclose(kept)
 
 
 @pytest.fixture
@@ -97,11 +97,11 @@ def _one_set_of_children(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
     """Half of what a small run costs is the imports of its children: in one event loop they are made once."""
     if inspect.iscoroutinefunction(request.function) and "own_children" not in request.fixturenames:
         kept = request.getfixturevalue("kept_children")
-        monkeypatch.setattr(composition, "Children", lambda workers, memory_mb: kept)
+        monkeypatch.setattr(composition, "WorkerPool", lambda workers, memory_mb: kept)
 
 
 @pytest.fixture
-def desk(kept_children: Children) -> Desk:
+def desk(kept_children: WorkerPool) -> Desk:
     """A reader with artifacts of its own."""
     return Desk(kept_children)
 

@@ -14,10 +14,10 @@ from reportlab.pdfgen.canvas import Canvas
 
 from graph.adapters.documents.layout.running_text import clean
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader
-from graph.adapters.processes.worker_pool import Children
+from graph.adapters.processes.worker_pool import WorkerPool
 from graph.adapters.storage.folder_artifacts import MemoryArtifacts
 from nodes.domain.text.documents import BOX_UNIT, DocumentText, SourceDocument
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 LEASE = "The Supplier shall indemnify the Customer against all losses."
 
@@ -25,7 +25,7 @@ LEASE = "The Supplier shall indemnify the Customer against all losses."
 class Desk:
     """A reader with its children and artifacts, and short ways to ask it."""
 
-    def __init__(self, children: Children) -> None:
+    def __init__(self, children: WorkerPool) -> None:
         self.children = children
         self.artifacts = MemoryArtifacts()
         self.reader = DocumentReader(children, self.artifacts)
@@ -34,7 +34,7 @@ class Desk:
         sha256 = more.pop("sha256", "") or hashlib.sha256(path.read_bytes()).hexdigest()
         key = {"sha256": sha256, "reader": READER_VERSION, "language": more.pop("language", "")}
         payload = {"path": str(path), "document": path.name, "password": password, **more}
-        return dict((await self.reader.answer(Question("reader", "extract", key, payload))).value)
+        return dict((await self.reader.answer(ToolRequest("reader", "extract", key, payload))).value)
 
     async def text(self, path: Path, password: str | None = None, **more: Any) -> DocumentText:
         value = await self.ask(path, password, **more)

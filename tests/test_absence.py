@@ -15,7 +15,7 @@ from world import DATA, ROOT, rows
 from graph import Reprise
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_check import verified
-from nodes.domain.evidence.note_model import Note, Standing, status_of
+from nodes.domain.evidence.note_model import Note, SupplierRating, status_of
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.playbook.searched_types import LookedFor, known_locally
@@ -170,7 +170,7 @@ def test_what_the_classifier_knows_has_english_rules() -> None:
 
 
 def note_of(found: Scored, documents: Sequence[DocumentResult], playbook: Playbook = PLAYBOOK) -> Note:
-    standings = [Standing(name, one.risk, one.score, one.reasons) for name, one in found.suppliers.items()]
+    standings = [SupplierRating(name, one.risk, one.score, one.reasons) for name, one in found.suppliers.items()]
     note, dropped = verified(write_note(NoteInput("T", found.findings, documents, playbook, standings)))
     assert not dropped
     return note

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from graph.adapters.processes.worker_pool import ChildDied, ChildError, Children, ChildTimeout
+from graph.adapters.processes.worker_pool import WorkerDied, WorkerError, WorkerPool, WorkerTimeout
 
 ROOT = Path(__file__).parents[1]
 PATIENCE, HELD = 300.0, 900.0
@@ -46,8 +46,8 @@ def loaded_modules(name: str) -> list[str]:
 
 
 @pytest.fixture
-async def children() -> AsyncIterator[Children]:
-    pool = Children(workers=2, memory_mb=512)
+async def children() -> AsyncIterator[WorkerPool]:
+    pool = WorkerPool(workers=2, memory_mb=512)
     yield pool
     await pool.aclose()
 
@@ -61,42 +61,42 @@ def gone(pid: int) -> bool:
     return False
 
 
-async def test_a_function_returns_its_value_from_another_process(children: Children) -> None:
+async def test_a_function_returns_its_value_from_another_process(children: WorkerPool) -> None:
     assert await children.run(print_much, "é", timeout=PATIENCE) == "é"
     assert await children.run(os.getpid, timeout=PATIENCE) != os.getpid()
 
 
-async def test_children_start_at_first_use_and_are_kept(children: Children) -> None:
+async def test_children_start_at_first_use_and_are_kept(children: WorkerPool) -> None:
     first = await children.run(os.getpid, timeout=PATIENCE)
     assert await children.run(os.getpid, timeout=PATIENCE) == first
 
 
-async def test_a_child_that_reads_pdfs_loads_neither_langgraph_nor_langchain(children: Children) -> None:
+async def test_a_child_that_reads_pdfs_loads_neither_langgraph_nor_langchain(children: WorkerPool) -> None:
     modules = await children.run(loaded_modules, "graph.adapters.documents.file_reader", timeout=PATIENCE)
     heavy = {"langgraph", "langchain_core", "pydantic", "psycopg", "lxml", "typer"}
     assert not heavy & set(modules)
 
 
-async def test_a_task_that_hangs_is_killed_and_the_next_one_is_fine(children: Children) -> None:
+async def test_a_task_that_hangs_is_killed_and_the_next_one_is_fine(children: WorkerPool) -> None:
     pid = await children.run(os.getpid, timeout=PATIENCE)
-    with pytest.raises(ChildTimeout):
+    with pytest.raises(WorkerTimeout):
         await children.run(time.sleep, HELD, timeout=0.3)
     assert gone(pid)
     assert await children.run(os.getpid, timeout=PATIENCE) != pid
 
 
-async def test_a_child_that_dies_costs_only_its_own_task(children: Children) -> None:
+async def test_a_child_that_dies_costs_only_its_own_task(children: WorkerPool) -> None:
     slow = asyncio.create_task(children.run(time.sleep, 1, timeout=PATIENCE))
     await asyncio.sleep(0.1)
-    with pytest.raises(ChildDied, match="exit code 3"):
+    with pytest.raises(WorkerDied, match="exit code 3"):
         await children.run(os._exit, 3, timeout=PATIENCE)
-    with pytest.raises(ChildDied, match="SIGABRT"):
+    with pytest.raises(WorkerDied, match="SIGABRT"):
         await children.run(os.abort, timeout=PATIENCE)
     await slow
     assert await children.run(os.path.basename, "a/b", timeout=PATIENCE) == "b"
 
 
-async def test_a_child_killed_while_idle_is_replaced(children: Children) -> None:
+async def test_a_child_killed_while_idle_is_replaced(children: WorkerPool) -> None:
     pid = await children.run(os.getpid, timeout=PATIENCE)
     os.kill(pid, signal.SIGKILL)
     (idle,) = children._idle
@@ -107,31 +107,31 @@ async def test_a_child_killed_while_idle_is_replaced(children: Children) -> None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory limit is enforced on Linux only")
-async def test_a_task_that_takes_too_much_memory_fails_alone(children: Children) -> None:
-    with pytest.raises(ChildDied, match="512 MB"):
+async def test_a_task_that_takes_too_much_memory_fails_alone(children: WorkerPool) -> None:
+    with pytest.raises(WorkerDied, match="512 MB"):
         await children.run(take_memory, 2000, timeout=PATIENCE)
     assert await children.run(take_memory, 10, timeout=PATIENCE) == 10 << 20
 
 
-async def test_a_child_that_has_grown_is_replaced_after_its_task(children: Children) -> None:
+async def test_a_child_that_has_grown_is_replaced_after_its_task(children: WorkerPool) -> None:
     pid = await children.run(os.getpid, timeout=PATIENCE)
     await children.run(take_memory, 300, timeout=PATIENCE)
     assert await children.run(os.getpid, timeout=PATIENCE) != pid
 
 
-async def test_an_exception_of_the_function_arrives_as_itself(children: Children) -> None:
+async def test_an_exception_of_the_function_arrives_as_itself(children: WorkerPool) -> None:
     with pytest.raises(ValueError, match="no good"):
         await children.run(fail_plainly, "no good", timeout=PATIENCE)
-    with pytest.raises(ChildError, match="Strange: odd"):
+    with pytest.raises(WorkerError, match="Strange: odd"):
         await children.run(fail_strangely, timeout=PATIENCE)
 
 
-async def test_no_more_than_the_given_number_run_at_once(children: Children) -> None:
+async def test_no_more_than_the_given_number_run_at_once(children: WorkerPool) -> None:
     await asyncio.gather(*(children.run(time.sleep, 0.1, timeout=PATIENCE) for _ in range(6)))
     assert len(psutil.Process().children()) == 2
 
 
-async def test_cancelling_kills_the_child(children: Children) -> None:
+async def test_cancelling_kills_the_child(children: WorkerPool) -> None:
     pid = await children.run(os.getpid, timeout=PATIENCE)
     task = asyncio.create_task(children.run(time.sleep, HELD, timeout=2 * HELD))
     await asyncio.sleep(0.2)
@@ -141,22 +141,22 @@ async def test_cancelling_kills_the_child(children: Children) -> None:
     assert gone(pid)
 
 
-async def test_closing_ends_what_still_runs(children: Children) -> None:
+async def test_closing_ends_what_still_runs(children: WorkerPool) -> None:
     await children.run(os.getpid, timeout=PATIENCE)
     task = asyncio.create_task(children.run(time.sleep, HELD, timeout=2 * HELD))
     await asyncio.sleep(0.3)
     await children.aclose()
-    with pytest.raises(ChildDied):
+    with pytest.raises(WorkerDied):
         await task
-    with pytest.raises(ChildDied, match="closed"):
+    with pytest.raises(WorkerDied, match="closed"):
         await children.run(os.getpid, timeout=PATIENCE)
 
 
-async def test_closing_ends_also_a_child_that_is_only_starting(children: Children) -> None:
+async def test_closing_ends_also_a_child_that_is_only_starting(children: WorkerPool) -> None:
     task = asyncio.create_task(children.run(os.getpid, timeout=PATIENCE))
     await asyncio.sleep(0)
     await children.aclose()
-    with pytest.raises(ChildDied, match="closed"):
+    with pytest.raises(WorkerDied, match="closed"):
         await task
 
 
@@ -212,7 +212,7 @@ def test_ctrl_c_in_the_terminal_prints_no_traceback_of_a_child() -> None:
 async def test_a_large_parent_does_not_make_its_children_look_used_up() -> None:
     ballast = bytearray(600 << 20)
     ballast[:: 1 << 12] = b"x" * len(ballast[:: 1 << 12])
-    pool = Children(workers=1, memory_mb=512)
+    pool = WorkerPool(workers=1, memory_mb=512)
     try:
         first = await pool.run(os.getpid, timeout=PATIENCE)
         assert await pool.run(os.getpid, timeout=PATIENCE) == first

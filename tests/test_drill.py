@@ -130,10 +130,10 @@ async def test_whatever_reaches_outside_has_a_boundary_around_it(
 
 
 def test_every_call_of_the_saver_that_writes_is_bounded() -> None:
-    from graph.runtime.postgres.checkpoints import BoundedSaver
+    from graph.runtime.postgres.checkpoints import InstrumentedSaver
 
     for name in ("aput", "aput_writes", "aget_tuple"):
-        assert getattr(BoundedSaver, name) is not getattr(AsyncPostgresSaver, name)
+        assert getattr(InstrumentedSaver, name) is not getattr(AsyncPostgresSaver, name)
 
 
 @pytest.mark.slow

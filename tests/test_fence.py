@@ -25,10 +25,10 @@ from nodes.domain.review.review import Decision
 from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run, Settings
 from nodes.domain.shared.errors import LeaseLost
 from nodes.domain.text.documents import SourceDocument
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-QUESTION = Question("model", "extract", {"n": 1}, model="m-1")
+QUESTION = ToolRequest("model", "extract", {"n": 1}, model="m-1")
 FREE: Any = (None, Decimal(0), "reported")
 TABLES = "run_document", "effects", "decisions", "artifacts", "calls"
 

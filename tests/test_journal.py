@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from world import HELD, PATIENCE
 
-from graph.adapters.clock import HandClock
+from graph.adapters.clock import ManualClock
 from graph.runtime.calls.budget import Budget
 from graph.runtime.calls.journal import Claimed, Journal, JournalledCalls, Stored, call_key
 from graph.runtime.calls.pricing import Prices
@@ -24,7 +24,7 @@ from graph.runtime.postgres.journal import PostgresJournal
 from graph.runtime.postgres.lease import OWNER
 from nodes.domain.runs.settings import Run, Settings
 from nodes.domain.shared.errors import AnswerInvalid, EndpointRefused, LeaseLost, LimitReached, MissingPart, Transient
-from nodes.ports import Patience, Question, ToolAnswer, Usage
+from nodes.ports import Timeouts, ToolAnswer, ToolRequest, Usage
 
 DOLLAR = {"paid-1": {"input": 1_000_000, "output": 0}}
 """One dollar a prompt token."""
@@ -35,15 +35,15 @@ class Tool:
     """Answers as it is told; `.asked` counts the world."""
 
     script: list[Any] = field(default_factory=list)
-    asked: list[tuple[Question, str]] = field(default_factory=list)
+    asked: list[tuple[ToolRequest, str]] = field(default_factory=list)
     delay: float = 0.0
     name: str = "model"
     attempts: int = 3
 
-    def worst_usage(self, question: Question) -> Usage:
+    def worst_usage(self, question: ToolRequest) -> Usage:
         return Usage(2, 0, 0)
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         self.asked.append((question, feedback))
         await asyncio.sleep(self.delay)
         turn = self.script.pop(0) if self.script else {"ok": question.key["n"]}
@@ -57,8 +57,8 @@ def a_run(matter: str = "m", **settings: Any) -> Run:
     return Run(run_id, thread_id, "", matter, "", "p", "x", "openai", 1, Settings(**settings))
 
 
-def question(n: int) -> Question:
-    return Question("model", "extract", {"n": n}, model="paid-1")
+def question(n: int) -> ToolRequest:
+    return ToolRequest("model", "extract", {"n": n}, model="paid-1")
 
 
 @pytest.fixture(params=["memory", "postgres"])
@@ -80,7 +80,7 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Tool:
 @pytest.fixture
 def calls(journal: Journal, tool: Tool) -> JournalledCalls:
     return JournalledCalls(
-        journal, {"model": tool}, Prices(DOLLAR), Budget(HandClock(datetime(2026, 1, 1, tzinfo=UTC)))
+        journal, {"model": tool}, Prices(DOLLAR), Budget(ManualClock(datetime(2026, 1, 1, tzinfo=UTC)))
     )
 
 
@@ -190,7 +190,7 @@ async def test_who_waits_for_the_answer_of_another_leaves_when_its_own_time_is_o
     journal: Journal, calls: JournalledCalls, tool: Tool
 ) -> None:
     run = a_run()
-    asked = replace(question(1), patience=Patience(until=asyncio.get_running_loop().time()))
+    asked = replace(question(1), patience=Timeouts(until=asyncio.get_running_loop().time()))
     owned = await journal.claim(run, asked, call_key(run, asked), Decimal(2), uuid.uuid4())
     assert isinstance(owned, Claimed)  # by somebody who never answers
     with pytest.raises(Transient) as left:
@@ -267,7 +267,7 @@ async def test_a_budget_is_not_passed_by_calls_in_flight_together(
 
 
 async def test_no_call_begins_after_the_deadline_of_its_run(journal: Journal, tool: Tool) -> None:
-    clock = HandClock(datetime(2026, 1, 1, tzinfo=UTC))
+    clock = ManualClock(datetime(2026, 1, 1, tzinfo=UTC))
     calls = JournalledCalls(journal, {"model": tool}, Prices(DOLLAR), Budget(clock))
     run = a_run(deadline_seconds=60.0)
     await calls.ask(run, question(1))
@@ -291,7 +291,7 @@ async def test_a_raised_budget_goes_on_from_what_was_spent(calls: JournalledCall
 async def test_a_tool_that_is_not_set_up_is_named_and_for_a_model_the_variable_to_set(calls: JournalledCalls) -> None:
     with pytest.raises(MissingPart, match="ocr2"):
         await calls.ask(a_run(), replace(question(1), tool="ocr2"))
-    without = JournalledCalls(calls.journal, {}, Prices(), Budget(HandClock(datetime.now(UTC))))
+    without = JournalledCalls(calls.journal, {}, Prices(), Budget(ManualClock(datetime.now(UTC))))
     with pytest.raises(MissingPart, match="set OPENAI_API_KEY"):
         await without.ask(a_run(), question(1))
 

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_check import check, verified
-from nodes.domain.evidence.note_model import Note, Section, Sentence, Standing
+from nodes.domain.evidence.note_model import Note, Section, Sentence, SupplierRating
 from nodes.domain.playbook.model import Clause, Playbook
 from nodes.domain.report.render.markdown import to_markdown
 from nodes.domain.report.wording.texts import ENGLISH, FRENCH
@@ -162,7 +162,7 @@ def make_note(language: str = "en", **changes: Any) -> Note:
         RUN_FINDINGS,
         RUN_DOCUMENTS,
         make_playbook(),
-        [Standing("Acme SAS", "high", 62, ("60 Cap on liability, page 3: +60 low cap",))],
+        [SupplierRating("Acme SAS", "high", 62, ("60 Cap on liability, page 3: +60 low cap",))],
         language,
     )
     return write_note(replace(given, **changes))
@@ -293,7 +293,10 @@ def test_hostile_text_has_no_meaning_in_the_markdown() -> None:
     ]
     documents = [make_document(0, HOSTILE, HOSTILE, warnings=(HOSTILE,), state="failed", reason=HOSTILE)]
     note = make_note(
-        title=HOSTILE, findings=findings, documents=documents, standings=[Standing(HOSTILE, "high", 9, (HOSTILE,))]
+        title=HOSTILE,
+        findings=findings,
+        documents=documents,
+        standings=[SupplierRating(HOSTILE, "high", 9, (HOSTILE,))],
     )
     text = to_markdown(note)
     text.encode()
@@ -323,7 +326,7 @@ def test_a_note_of_2000_findings_is_written_and_loses_none() -> None:
 
 
 def test_a_supplier_of_whom_nothing_was_read_gets_no_risk() -> None:
-    standings = [Standing("Acme SAS", "high", 62), Standing("broken.pdf", "low", 0)]
+    standings = [SupplierRating("Acme SAS", "high", 62), SupplierRating("broken.pdf", "low", 0)]
     note = make_note(standings=standings)
     assert [one.name for one in note.standings] == ["Acme SAS"]
     assert said(note, "risk") == [
@@ -346,7 +349,7 @@ def test_the_spellings_of_a_supplier_share_one_section_and_two_companies_do_not(
         make_finding(f"a{place}", f"{CAP} {name}", document=f"{place}.pdf", supplier=name)
         for place, name in enumerate(names)
     ]
-    standings = [Standing(name, "low", 5) for name in names[1:]]
+    standings = [SupplierRating(name, "low", 5) for name in names[1:]]
     note, dropped = verified(make_note(documents=documents, findings=findings, standings=standings))
     assert dropped == ()
     sections = {one.title: one.sentences for one in note.sections if one.kind == "supplier"}

@@ -8,7 +8,7 @@ from nodes.domain.contracts.families.families import families
 from nodes.domain.contracts.families.members import member
 from nodes.domain.evidence.facts import Fact
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.evidence.note_model import Note, Standing
+from nodes.domain.evidence.note_model import Note, SupplierRating
 from nodes.domain.playbook.model import Clause, Playbook
 from nodes.domain.report.writers.contract_terms import write_contract_note
 from nodes.domain.report.writers.note_writer import NoteInput, with_dropped
@@ -26,7 +26,7 @@ def fact(kind: str, value: str, quote: str, page: int | None = 1, **detail: str 
 
 
 def note_of(*facts: Fact, language: str = "en") -> Note:
-    given = NoteInput("Note", (), [ROW], PLAYBOOK, [Standing("Acme Ltd", "low", 0)], language)
+    given = NoteInput("Note", (), [ROW], PLAYBOOK, [SupplierRating("Acme Ltd", "low", 0)], language)
     known = families([member(ROW, facts)])
     return with_dropped(write_contract_note(given, {"a.pdf": facts}, known))
 
@@ -117,7 +117,7 @@ def amended(*stated: Fact, certain: bool = True, language: str = "en") -> Note:
     articles = ["4.1", "5.1", "6.1", "7.1", "8.1"]
     changes = fact("replaces", "4.1", NEW, articles=articles, action="replace", whole=True)  # type: ignore[arg-type]
     facts = {"a.pdf": stated, "Amendment.pdf": (fact("agreement_date", "2022-05-10", "on 10 May 2022"), changes)}
-    standings = [Standing("Acme Limited", "low", 0)]
+    standings = [SupplierRating("Acme Limited", "low", 0)]
     given = NoteInput("Note", (*findings, mine), [ROW, AMENDMENT], PLAYBOOK, standings, language)
     known = families([member(ROW, stated), member(AMENDMENT, facts["Amendment.pdf"])])
     return with_dropped(write_contract_note(given, facts, known))
@@ -151,7 +151,7 @@ def test_what_overrides_a_clause_is_linked_to_the_finding_that_says_so() -> None
 
 def test_an_override_on_a_page_of_which_no_fact_is_known_is_said_all_the_same() -> None:
     finding = overridden(0, CLAUSES[0], certain=False)
-    given = NoteInput("Note", (finding,), [ROW, AMENDMENT], PLAYBOOK, [Standing("Acme Ltd", "low", 0)])
+    given = NoteInput("Note", (finding,), [ROW, AMENDMENT], PLAYBOOK, [SupplierRating("Acme Ltd", "low", 0)])
     note = write_contract_note(given, {}, families([member(ROW, ()), member(AMENDMENT, ())]))
     assert note.dropped == () and "may be overridden by Amendment.pdf, page 1." in terms(note)[0]
 

@@ -23,7 +23,7 @@ from graph import Reprise
 from graph.adapters.documents import reader
 from graph.adapters.documents.ocr import recognition as ocr
 from graph.adapters.documents.ocr import tesseract
-from graph.adapters.processes.worker_pool import ChildDied, Children
+from graph.adapters.processes.worker_pool import WorkerDied, WorkerPool
 from nodes.domain.shared.errors import MissingPart
 
 needs_tesseract = pytest.mark.skipif(
@@ -129,7 +129,7 @@ async def test_a_child_that_is_killed_takes_its_tesseract_along(
     hang.write_text(f"#!/bin/sh\ncase $1 in {said} *) exec sleep 900;; esac\n")
     hang.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    children = Children(workers=1)
+    children = WorkerPool(workers=1)
     try:
         options = {"sha256": hashlib.sha256(page.read_bytes()).hexdigest(), "max_bytes": 1 << 20, "language": ""}
         task = asyncio.create_task(children.run(ocr.ocr_pages, str(page), None, options, [1], timeout=PATIENCE))
@@ -138,7 +138,7 @@ async def test_a_child_that_is_killed_takes_its_tesseract_along(
             await asyncio.sleep(0.05)
             found = [one for one in psutil.Process().children(recursive=True) if name_of(one) == "sleep"]
         psutil.Process(found[0].ppid()).kill()
-        with pytest.raises(ChildDied, match="SIGKILL"):
+        with pytest.raises(WorkerDied, match="SIGKILL"):
             await task
         assert psutil.wait_procs(found, timeout=PATIENCE)[1] == []
     finally:

@@ -15,7 +15,7 @@ from world import PATIENCE, contracts, rows
 
 from graph import Reprise
 from graph.runtime.fault_points import listening
-from graph.runtime.postgres.checkpoints import BoundedSaver
+from graph.runtime.postgres.checkpoints import InstrumentedSaver
 from graph.runtime.postgres.database import Database, queries
 from graph.testing.endpoint import ScriptedEndpoint
 
@@ -69,18 +69,18 @@ async def test_every_statement_whose_acknowledgement_is_lost_is_repeated_without
     seen: list[Any] = []
     for twice in (False, True):
         if twice:
-            run_once, through_once = Database._run, BoundedSaver._through
+            run_once, through_once = Database._run, InstrumentedSaver._through
 
             async def sent_twice(self: Database, query: str, values: Any, one: Any = run_once) -> Any:
                 await self._sent(query, values)
                 return await one(self, query, values)
 
-            async def through_twice(self: BoundedSaver, name: str, work: Any, one: Any = through_once) -> Any:
+            async def through_twice(self: InstrumentedSaver, name: str, work: Any, one: Any = through_once) -> Any:
                 await work()
                 return await one(self, name, work)
 
             monkeypatch.setattr(Database, "_run", sent_twice)
-            monkeypatch.setattr(BoundedSaver, "_through", through_twice)
+            monkeypatch.setattr(InstrumentedSaver, "_through", through_twice)
         url, home = own_server.fresh(), tmp_path / f"home-{twice}"
         with ScriptedEndpoint(script=script) as endpoint:
             given = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}

@@ -9,7 +9,7 @@ from asking import CLAUSES, CONTRACT, document, question
 from nodes.domain.answers.extraction import SCHEMAS, complaint, json_schema
 from nodes.domain.answers.passages import Passage, choose
 from nodes.domain.shared.errors import MissingPart
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 from nodes.prompts import load_prompt
 from nodes.prompts.questions import model_question, note_question
 
@@ -95,7 +95,7 @@ def test_the_key_does_not_change_with_the_name_of_the_document() -> None:
 
 
 def test_a_question_is_plain_json() -> None:
-    asked: list[Question] = [question(), note_question([{"id": "5f0c", "quote": "x"}], model="m")]
+    asked: list[ToolRequest] = [question(), note_question([{"id": "5f0c", "quote": "x"}], model="m")]
     for one in asked:
         assert json.loads(json.dumps(dict(one.key))) == one.key
         assert json.loads(json.dumps(dict(one.payload))) == one.payload

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from graph.runtime.calls import rate_limit as paced
-from graph.runtime.calls.rate_limit import Pace, Paced, Rates, pace_of
+from graph.runtime.calls.rate_limit import RateLimit, RateLimited, Rates, pace_of
 from nodes.domain.shared.errors import Transient
-from nodes.ports import Question, ToolAnswer, Usage
+from nodes.ports import ToolAnswer, ToolRequest, Usage
 
 
 class HandTime:
@@ -39,10 +39,10 @@ class Tool:
     name: str = "model"
     attempts: int = 3
 
-    def worst_usage(self, question: Question) -> Usage:
+    def worst_usage(self, question: ToolRequest) -> Usage:
         return Usage(80, 0, 20)
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         self.asked.append(self.clock.now)
         self.busy += 1
         self.most = max(self.most, self.busy)
@@ -64,8 +64,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[HandTime]:
     yield hand
 
 
-def question(n: int = 1) -> Question:
-    return Question("model", "extract", {"n": n})
+def question(n: int = 1) -> ToolRequest:
+    return ToolRequest("model", "extract", {"n": n})
 
 
 async def settled() -> None:
@@ -74,7 +74,7 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def until_all(tasks: list[asyncio.Task[Any]], clock: HandTime, pace: Pace, steps: int = 400) -> None:
+async def until_all(tasks: list[asyncio.Task[Any]], clock: HandTime, pace: RateLimit, steps: int = 400) -> None:
     """Move the clock by a second at a time until all tasks have ended."""
     for _ in range(steps):
         await settled()
@@ -87,8 +87,8 @@ async def until_all(tasks: list[asyncio.Task[Any]], clock: HandTime, pace: Pace,
 
 async def test_no_more_calls_than_allowed_are_under_way_at_once(clock: HandTime) -> None:
     tool = Tool(clock, gate=asyncio.Event())
-    pace = Pace(Rates(concurrency=3))
-    asking = [asyncio.create_task(Paced(tool, pace).answer(question(n))) for n in range(10)]
+    pace = RateLimit(Rates(concurrency=3))
+    asking = [asyncio.create_task(RateLimited(tool, pace).answer(question(n))) for n in range(10)]
     await settled()
     assert len(tool.asked) == 3
     assert tool.gate is not None
@@ -98,8 +98,8 @@ async def test_no_more_calls_than_allowed_are_under_way_at_once(clock: HandTime)
 
 
 async def test_requests_a_minute_are_kept_by_all_callers_together(clock: HandTime) -> None:
-    tool, pace = Tool(clock), Pace(Rates(requests_per_minute=5))
-    asking = [asyncio.create_task(Paced(tool, pace).answer(question(n))) for n in range(12)]
+    tool, pace = Tool(clock), RateLimit(Rates(requests_per_minute=5))
+    asking = [asyncio.create_task(RateLimited(tool, pace).answer(question(n))) for n in range(12)]
     await until_all(asking, clock, pace)
     for at in tool.asked:
         assert sum(at <= other < at + 60 for other in tool.asked) <= 5
@@ -107,30 +107,30 @@ async def test_requests_a_minute_are_kept_by_all_callers_together(clock: HandTim
 
 
 async def test_tokens_a_minute_are_kept_and_what_was_not_used_is_given_back(clock: HandTime) -> None:
-    tool, pace = Tool(clock), Pace(Rates(tokens_per_minute=200))
-    asking = [asyncio.create_task(Paced(tool, pace).answer(question(n))) for n in range(4)]
+    tool, pace = Tool(clock), RateLimit(Rates(tokens_per_minute=200))
+    asking = [asyncio.create_task(RateLimited(tool, pace).answer(question(n))) for n in range(4)]
     await until_all(asking, clock, pace)
     assert [round(at - tool.asked[0]) for at in tool.asked] == [0, 0, 60, 60]
     frugal = Tool(clock, [Usage(10, 0, 0)] * 4)
-    pace = Pace(Rates(tokens_per_minute=200))
+    pace = RateLimit(Rates(tokens_per_minute=200))
     for n in range(4):
-        await Paced(frugal, pace).answer(question(n))
+        await RateLimited(frugal, pace).answer(question(n))
     assert frugal.asked[-1] == frugal.asked[0]
 
 
 async def test_a_question_that_is_larger_than_the_rate_is_asked_by_itself(clock: HandTime) -> None:
-    tool, pace = Tool(clock), Pace(Rates(tokens_per_minute=50))
-    asking = [asyncio.create_task(Paced(tool, pace).answer(question(n))) for n in range(2)]
+    tool, pace = Tool(clock), RateLimit(Rates(tokens_per_minute=50))
+    asking = [asyncio.create_task(RateLimited(tool, pace).answer(question(n))) for n in range(2)]
     await until_all(asking, clock, pace)
     assert len(tool.asked) == 2
 
 
 async def test_a_refusal_with_retry_after_stops_every_caller_for_that_long(clock: HandTime) -> None:
     tool = Tool(clock, [Transient("slow down", word="rate_limited", retry_after=30.0)])
-    pace = Pace(Rates())
+    pace = RateLimit(Rates())
     with pytest.raises(Transient):
-        await Paced(tool, pace).answer(question(0))
-    others = [asyncio.create_task(Paced(tool, pace).answer(question(n))) for n in range(1, 6)]
+        await RateLimited(tool, pace).answer(question(0))
+    others = [asyncio.create_task(RateLimited(tool, pace).answer(question(n))) for n in range(1, 6)]
     await settled()
     assert len(tool.asked) == 1
     await until_all(others, clock, pace)
@@ -138,7 +138,7 @@ async def test_a_refusal_with_retry_after_stops_every_caller_for_that_long(clock
 
 
 async def test_refusals_without_a_time_make_the_silence_longer_until_an_answer_comes(clock: HandTime) -> None:
-    pace = Pace(Rates())
+    pace = RateLimit(Rates())
     waits = []
     for _ in range(4):
         pace.refused(None)
@@ -151,16 +151,16 @@ async def test_refusals_without_a_time_make_the_silence_longer_until_an_answer_c
 
 
 async def test_what_a_call_waited_for_its_turn_is_told_apart(clock: HandTime) -> None:
-    tool, pace = Tool(clock), Pace(Rates(requests_per_minute=1))
-    asking = [asyncio.create_task(Paced(tool, pace).answer(question(n))) for n in range(2)]
+    tool, pace = Tool(clock), RateLimit(Rates(requests_per_minute=1))
+    asking = [asyncio.create_task(RateLimited(tool, pace).answer(question(n))) for n in range(2)]
     await until_all(asking, clock, pace)
     assert [round(task.result().waited) for task in asking] == [0, 60]
 
 
 async def test_a_caller_that_leaves_while_it_waits_blocks_nobody(clock: HandTime) -> None:
     tool = Tool(clock, gate=asyncio.Event())
-    pace = Pace(Rates(concurrency=1))
-    first, second, third = (asyncio.create_task(Paced(tool, pace).answer(question(n))) for n in range(3))
+    pace = RateLimit(Rates(concurrency=1))
+    first, second, third = (asyncio.create_task(RateLimited(tool, pace).answer(question(n))) for n in range(3))
     await settled()
     second.cancel()
     await settled()

@@ -15,20 +15,20 @@ from graph.adapters.documents.document_text import spoken
 from graph.adapters.documents.language import language_of
 from graph.adapters.documents.layout.running_text import clean
 from graph.adapters.documents.reader import DocumentReader, ReaderLimits, describe
-from graph.adapters.processes.worker_pool import Children
+from graph.adapters.processes.worker_pool import WorkerPool
 from graph.adapters.storage.folder_artifacts import MemoryArtifacts
 from nodes.domain.shared.file_names import unopened
 from nodes.domain.text.documents import BOX_UNIT
-from nodes.ports import Question, Tool
+from nodes.ports import Tool, ToolRequest
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared test documents are not beside the project")
 
 
 def test_the_reader_is_a_tool_that_costs_nothing() -> None:
-    tool: Tool = DocumentReader(Children(), MemoryArtifacts())
+    tool: Tool = DocumentReader(WorkerPool(), MemoryArtifacts())
     assert (tool.name, tool.attempts) == ("reader", 1)
-    assert tool.worst_usage(Question("reader", "extract", {})) is None
+    assert tool.worst_usage(ToolRequest("reader", "extract", {})) is None
 
 
 async def test_offsets_are_exact_for_every_word(desk: Desk, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ async def test_plain_text_is_read_with_form_feeds_as_pages(desk: Desk, tmp_path:
 
 async def test_eight_documents_at_once_give_the_same_as_one_by_one(desk: Desk, tmp_path: Path) -> None:
     paths = [pdf(tmp_path / f"{n}.pdf", *(says(LEASE, f"{n}.{p}") for p in range(20))) for n in range(8)]
-    children = Children(workers=2)
+    children = WorkerPool(workers=2)
     try:
         together = await asyncio.gather(*(Desk(children).ask(path) for path in paths))
     finally:

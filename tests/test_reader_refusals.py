@@ -18,7 +18,7 @@ from graph.adapters.documents import reader as reader_module
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader, ReaderLimits
 from nodes.domain.shared.errors import Unreadable
 from nodes.domain.shared.file_names import misnamed
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared test documents are not beside the project")
@@ -88,7 +88,7 @@ async def test_what_cannot_be_read_is_refused_in_one_sentence(
 async def test_a_file_that_changed_or_vanished_since_the_run_began_is_refused(desk: Desk, tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", says(LEASE))
     key = {"sha256": hashlib.sha256(b"before").hexdigest(), "reader": READER_VERSION, "language": ""}
-    question = Question("reader", "extract", key, {"path": str(path), "document": "a.pdf", "password": None})
+    question = ToolRequest("reader", "extract", key, {"path": str(path), "document": "a.pdf", "password": None})
     with pytest.raises(Unreadable, match=r"a\.pdf changed since the run began"):
         await desk.reader.answer(question)
     path.unlink()

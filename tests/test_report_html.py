@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from test_note import DECIDED, HOSTILE, make_document, make_finding, make_note
 
-from nodes.domain.evidence.note_model import Standing
+from nodes.domain.evidence.note_model import SupplierRating
 from nodes.domain.report.render.html import ReportFacts, render_report
 from nodes.domain.shared.formats import money
 
@@ -87,7 +87,7 @@ def test_hostile_text_has_no_meaning_in_the_report() -> None:
         make_finding('"><b>', hostile, needs_review=True, review_reason=hostile, risk='"><b>'),
     ]
     documents = [make_document(0, hostile, hostile, warnings=(hostile,), state="failed", reason=hostile)]
-    standings = [Standing(hostile, "high", 9, (hostile,))]
+    standings = [SupplierRating(hostile, "high", 9, (hostile,))]
     note = make_note(title=hostile, findings=findings, documents=documents, standings=standings)
     html = render_report(note, ReportFacts(hostile, cost=hostile, engine=hostile))
     html.encode()
@@ -117,7 +117,7 @@ def test_the_report_says_at_its_head_who_decided_and_how_often() -> None:
 
 
 def test_what_is_folded_on_the_screen_is_opened_for_the_printer() -> None:
-    standings = [Standing("Acme SAS", "high", 62, tuple(f"{n} Clause {n}: +{n} reason" for n in range(9, 0, -1)))]
+    standings = [SupplierRating("Acme SAS", "high", 62, tuple(f"{n} Clause {n}: +{n} reason" for n in range(9, 0, -1)))]
     html = render_report(make_note(standings=standings), FACTS)
     assert "<summary>and 3 more</summary>" in html
     script = html[html.rindex("<script>") :]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.adapters.local_engine import ClauseRules, read_clauses
-from graph.adapters.processes.worker_pool import Children, ChildTimeout
+from graph.adapters.processes.worker_pool import WorkerPool, WorkerTimeout
 from nodes.domain.clauses.local_engine import look
 from nodes.domain.clauses.rules import denies, find, load_rules, rules_sha256
 from nodes.domain.playbook.reading import parse_playbook
@@ -20,7 +20,7 @@ from nodes.domain.shared.errors import AnswerInvalid
 from nodes.domain.text.documents import DocumentText, Page
 from nodes.domain.text.normalise import simplify
 from nodes.domain.text.sentences import sentences
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 SHIPPED = Path(__file__).parents[1] / "nodes" / "playbooks" / "due-diligence.toml"
@@ -333,18 +333,18 @@ class OneText:
 
 class Slow:
     async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any:
-        raise ChildTimeout(f"no answer within {timeout:g} s")
+        raise WorkerTimeout(f"no answer within {timeout:g} s")
 
 
-def question() -> Question:
+def question() -> ToolRequest:
     key = {"text_ref": "0" * 64, "rules": rules_sha256(), "types": ["insurance", "governing_law"]}
-    return Question("clause_rules", "extract", key, document="a.pdf")
+    return ToolRequest("clause_rules", "extract", key, document="a.pdf")
 
 
 async def test_the_tool_answers_from_a_child_process_what_the_rules_say() -> None:
     head = 'Agreement between Acme Ltd ("Supplier") and Bank plc ("Customer").'
     text = document(f"{head}\n\n{ENGLISH['insurance']}")
-    children = Children(workers=1)
+    children = WorkerPool(workers=1)
     try:
         answer = await ClauseRules(OneText(text), children).answer(question())  # type: ignore[arg-type]
     finally:

@@ -17,7 +17,7 @@ from world import environment, rows
 from graph import Reprise, build_graph, memory_services
 from graph.testing.endpoint import ScriptedEndpoint
 from nodes.domain.runs import versions
-from nodes.domain.runs.versions import Change, Redo, compare, migrated, must_ask, refusal, what_redone
+from nodes.domain.runs.versions import Change, ReworkEstimate, compare, migrated, must_ask, refusal, what_redone
 from nodes.domain.shared.errors import VersionNewer
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -34,19 +34,19 @@ def test_what_the_run_did_not_write_down_counts_as_equal_and_prompts_count_only_
 
 def test_a_person_is_asked_only_where_something_would_be_done_otherwise_or_twice() -> None:
     change = [Change("reader", "1", "2")]
-    assert not must_ask(change, Redo())
-    assert not must_ask([], Redo(documents=22))
-    assert must_ask(change, Redo(documents=1))
-    assert must_ask(change, Redo(answers=1))
+    assert not must_ask(change, ReworkEstimate())
+    assert not must_ask([], ReworkEstimate(documents=22))
+    assert must_ask(change, ReworkEstimate(documents=1))
+    assert must_ask(change, ReworkEstimate(answers=1))
 
 
 def test_the_refusal_says_what_changed_what_it_means_at_what_price_and_what_to_type() -> None:
-    redo = Redo(22, Decimal("0.41"), 240, 3, Decimal("0.012"))
+    redo = ReworkEstimate(22, Decimal("0.41"), 240, 3, Decimal("0.012"))
     said = refusal("acme", [Change("reader", "1", "2"), Change("prompt write_note", "a" * 64, "b" * 64)], redo)
     assert "the reader (1 → 2) and the prompt write_note changed" in said
     assert "22 documents are still to do, about $0.41 and 4m00s; 3 stored answers ($0.01) would be asked for" in said
     assert "python run.py resume acme --accept-version" in said and "\n" not in said
-    assert what_redone(Redo()) == "nothing is done again"
+    assert what_redone(ReworkEstimate()) == "nothing is done again"
 
 
 def test_a_state_goes_through_each_step_between_its_version_and_this_one(monkeypatch: pytest.MonkeyPatch) -> None:

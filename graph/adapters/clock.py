@@ -12,7 +12,7 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-class HandClock:
+class ManualClock:
     """Stands still until it is moved."""
 
     def __init__(self, start: datetime) -> None:

@@ -6,19 +6,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from graph.adapters.processes.worker_pool import ChildDied, ChildError, ChildTimeout
+from graph.adapters.processes.worker_pool import WorkerDied, WorkerError, WorkerTimeout
 from nodes.domain.evidence.findings import Candidate
 from nodes.domain.playbook.model import OwnRule
 from nodes.domain.shared.errors import AnswerInvalid
 from nodes.domain.text.documents import DocumentText
-from nodes.ports import Artifacts, Question, ToolAnswer, Usage
+from nodes.ports import Artifacts, ToolAnswer, ToolRequest, Usage
 
 TIMEOUT = 60.0
 """A hundred times what a long contract takes."""
 
 
 class Runner(Protocol):
-    """What this adapter needs of Children."""
+    """What this adapter needs of WorkerPool."""
 
     async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any: ...
 
@@ -84,16 +84,16 @@ class ClauseRules:
         self._artifacts = artifacts
         self._children = children
 
-    def worst_usage(self, question: Question) -> Usage | None:
+    def worst_usage(self, question: ToolRequest) -> Usage | None:
         return None
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         """Raises ArtifactMissing, and AnswerInvalid when the child gives no answer for this document."""
         text = await self._artifacts.get(question.key["text_ref"])
         types, facts, own = list(question.key["types"]), question.key.get("facts", ""), question.key.get("own")
         try:
             value = await self._children.run(read_clauses, text.decode(), types, facts, own, timeout=TIMEOUT)
-        except (ChildTimeout, ChildDied, ChildError) as error:
+        except (WorkerTimeout, WorkerDied, WorkerError) as error:
             name = question.document or question.document_sha256
             hint = "; see whether a rule of the playbook is slow: python run.py playbook check FILE" if own else ""
             raise AnswerInvalid(f"The clause rules gave no answer for {name}: {error}{hint}.") from error

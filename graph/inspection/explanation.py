@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graph.composition import Parts
+from graph.composition import Container
 from graph.usecases.resume.preflight import survey
-from graph.usecases.resume.versions import AsBegun
+from graph.usecases.resume.versions import VersionCheck
 from graph.views.run_view import RunView, Views
 from nodes.domain.runs.settings import Run
 from nodes.domain.shared.errors import SourceError
@@ -25,12 +25,12 @@ OUTCOMES = {
 class Explained:
     """What `show` adds to the run object and its counts."""
 
-    def __init__(self, parts: Parts, views: Views) -> None:
+    def __init__(self, parts: Container, views: Views) -> None:
         self._parts, self._views = parts, views
-        self._as_begun = AsBegun(parts)
+        self._as_begun = VersionCheck(parts)
 
     async def of(self, run: Run, view: RunView, left: Mapping[str, Any], driver: Mapping[str, Any]) -> dict[str, Any]:
-        """Keys: stopped (a sentence or None), versions (see Compared.to_json), inputs (see Looked.to_json), stale
+        """Keys: stopped (a sentence or None), versions (see VersionDiff.to_json), inputs (see PreflightReport.to_json), stale
         [{document, stale}] of documents that changed after they were read."""
         head = await self._views.head(run.thread_id)
 

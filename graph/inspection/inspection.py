@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from graph.composition import Parts
+from graph.composition import Container
 from graph.inspection.explanation import Explained
 from graph.runtime.execution.progress import progress
 from graph.views.outbox import effects
@@ -23,7 +23,7 @@ from nodes.domain.text.documents import DocumentText
 class Support:
     """Reads; writes nothing and needs no lease. Every method takes the id of a thread."""
 
-    def __init__(self, parts: Parts, views: Views) -> None:
+    def __init__(self, parts: Container, views: Views) -> None:
         self._parts = parts
         self._database = parts.outside.database
         self._ledger = parts.ledger

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from graph.composition import Parts
+from graph.composition import Container
 from graph.runtime.postgres.ledger import entry_values
 from graph.views.frames import frame, table
 from nodes.domain.evidence.facts import Fact
@@ -101,7 +101,7 @@ class SearchView(list[Hit]):
 class Searching:
     """Satisfied by `Reprise`, which brings the stores."""
 
-    parts: Parts
+    parts: Container
 
     async def find(self, thread: str) -> str:
         raise NotImplementedError

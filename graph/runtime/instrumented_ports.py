@@ -9,11 +9,11 @@ from typing import Any
 from graph.runtime.fault_points import boundary
 from nodes.domain.runs.settings import Run
 from nodes.domain.text.documents import SourceDocument
-from nodes.ports import Artifacts, Question, Releases, Sources, Tool, ToolAnswer, Usage, Webhook
+from nodes.ports import Artifacts, Releases, Sources, Tool, ToolAnswer, ToolRequest, Usage, Webhook
 
 
 @dataclass(frozen=True)
-class BoundedArtifacts:
+class InstrumentedArtifacts:
     """Satisfies nodes.ports.Artifacts."""
 
     within: Artifacts
@@ -39,7 +39,7 @@ class BoundedArtifacts:
 
 
 @dataclass(frozen=True)
-class BoundedReleases:
+class InstrumentedReleases:
     """Satisfies nodes.ports.Releases."""
 
     within: Releases
@@ -54,7 +54,7 @@ class BoundedReleases:
 
 
 @dataclass(frozen=True)
-class BoundedWebhook:
+class InstrumentedWebhook:
     """Satisfies nodes.ports.Webhook."""
 
     within: Webhook
@@ -69,7 +69,7 @@ class BoundedWebhook:
 
 
 @dataclass(frozen=True)
-class BoundedSources:
+class InstrumentedSources:
     """Satisfies nodes.ports.Sources."""
 
     within: Sources
@@ -84,7 +84,7 @@ class BoundedSources:
 
 
 @dataclass(frozen=True)
-class BoundedTool:
+class InstrumentedTool:
     """Satisfies nodes.ports.Tool."""
 
     within: Tool
@@ -97,9 +97,9 @@ class BoundedTool:
     def attempts(self) -> int:
         return self.within.attempts
 
-    def worst_usage(self, question: Question) -> Usage | None:
+    def worst_usage(self, question: ToolRequest) -> Usage | None:
         return self.within.worst_usage(question)
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         with boundary(f"tool.{self.within.name}"):
             return await self.within.answer(question, feedback)

@@ -9,14 +9,14 @@ from typing import Any
 from graph.adapters.openai.answers import check_complete, read_value, schema_of, sendable, worst_usage
 from graph.testing.answers import answer, read_request, tokens
 from graph.testing.replies import shape
-from nodes.ports import Question, ToolAnswer, Usage
+from nodes.ports import ToolAnswer, ToolRequest, Usage
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One call as it came in."""
 
-    question: Question
+    question: ToolRequest
     feedback: str
 
 
@@ -51,10 +51,10 @@ class ScriptedModel:
     def attempts(self) -> int:
         return self._attempts
 
-    def worst_usage(self, question: Question) -> Usage:
+    def worst_usage(self, question: ToolRequest) -> Usage:
         return worst_usage(question)
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         """Ask once; raises what the script says, or AnswerInvalid as a real model's adapter would."""
         self.calls.append(Asked(question, feedback))
         turn = self._script.pop(0) if self._script else None

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from graph.adapters.openai.answers import worst_usage
-from graph.composition import Parts
+from graph.composition import Container
 from graph.runtime.calls.journal import call_key
 from graph.runtime.postgres.lease import Lease
 from nodes.domain.answers.passages import reading_list
@@ -24,7 +24,7 @@ from nodes.domain.runs.settings import WORKFLOW_VERSION, Run, Settings, chain
 from nodes.domain.shared.errors import DocumentError, Transient
 from nodes.domain.shared.formats import unit_of
 from nodes.domain.text.documents import DocumentText, SourceDocument
-from nodes.ports import Question, Services, Usage
+from nodes.ports import Services, ToolRequest, Usage
 from nodes.prompts.decisions import summary_question
 from nodes.prompts.questions import model_question
 from nodes.steps.extract_document import read_question, rules_question
@@ -55,7 +55,7 @@ class _Sum:
 class Estimator:
     """Estimates runs; what it reads is kept as any answer is, so that a start of the same matter reads nothing anew."""
 
-    def __init__(self, parts: Parts, passwords: Mapping[str, str]) -> None:
+    def __init__(self, parts: Container, passwords: Mapping[str, str]) -> None:
         self._parts = parts
         self._services: Services = parts.driven(passwords).services
         self._database = parts.outside.database
@@ -133,7 +133,7 @@ class Estimator:
         asked = await asyncio.to_thread(_questions, raw, rules.value, playbook, source, model, chars)
         return _Looked(pages, supplier, asked, unit)
 
-    async def _sum(self, run: Run, questions: Sequence[Question]) -> _Sum:
+    async def _sum(self, run: Run, questions: Sequence[ToolRequest]) -> _Sum:
         keys = [call_key(run, question) for question in questions]
         rows = await self._database.rows("known_answers", matter=run.matter, keys=keys)
         known = {row["call_key"] for row in rows}
@@ -211,7 +211,7 @@ class _Looked:
 
     pages: int | None
     supplier: str = ""
-    questions: Sequence[Question] = ()
+    questions: Sequence[ToolRequest] = ()
     unit: str = "page"
 
 
@@ -221,7 +221,7 @@ def _nothing() -> None:
 
 def _questions(
     raw: bytes, rules: Mapping[str, Any], playbook: Playbook, source: SourceDocument, model: str, chunk_chars: int
-) -> list[Question]:
+) -> list[ToolRequest]:
     text = DocumentText.from_json(json.loads(raw))
     if playbook.kind == "decisions":
         passages = summary_passages(text, located_facts(text, rules.get("facts", ())), chunk_chars)

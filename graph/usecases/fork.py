@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from graph.composition import Parts
+from graph.composition import Container
 from graph.driver import STEPS_BEYOND_BATCHES, Driver, OnEvent
 from graph.runtime.postgres.threads import checked_name, thread_id_of
 from graph.usecases.request_args import absolute, plain
@@ -31,7 +31,7 @@ from state import RunInput
 class Forking:
     """Satisfied by `Reprise`, which brings the stores and drives."""
 
-    parts: Parts
+    parts: Container
     views: Views
 
     def _drive(

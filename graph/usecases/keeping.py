@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from graph.composition import Parts
+from graph.composition import Container
 from graph.runtime.postgres.checkpoints import postgres_saver
 from graph.usecases.purge import Eraser
 from graph.usecases.retention import DAY, Pruned, prune
-from graph.usecases.sweep import Sweep as Sweep
-from graph.usecases.sweep import Taken
+from graph.usecases.sweep import ResumeAll as ResumeAll
+from graph.usecases.sweep import ResumedRun
 from graph.views.run_view import RunView, Views
 
 if TYPE_CHECKING:
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 class Keeping:
     """Satisfied by `Reprise`, which brings the stores and drives."""
 
-    parts: Parts
+    parts: Container
     views: Views
-    _drivers: set[Driver | Sweep]
+    _drivers: set[Driver | ResumeAll]
 
     async def resume(self, thread: str, *, surface: str = "api", passwords: Mapping[str, str] | None = None) -> RunView:
         raise NotImplementedError
 
     async def resume_all(
-        self, *, passwords: Mapping[str, str] | None = None, on_run: Callable[[Taken], None] | None = None
-    ) -> Sweep:
+        self, *, passwords: Mapping[str, str] | None = None, on_run: Callable[[ResumedRun], None] | None = None
+    ) -> ResumeAll:
         """Take up every run that nobody drives and that waits for no person, one after another.
 
         Then purges that were cut off are finished and old checkpoints are pruned (REPRISE_RETENTION_DAYS). `on_run` is
         told of each run when it is done with. A run that fails is named in the result and keeps no other from its turn.
         """
-        sweep = Sweep(self, passwords or {}, on_run or (lambda _: None))
+        sweep = ResumeAll(self, passwords or {}, on_run or (lambda _: None))
         self._drivers.add(sweep)
         try:
             await sweep.run()

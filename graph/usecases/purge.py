@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
-from graph.adapters.storage.purge_files import SETTLED_SECONDS, ErasedFiles, Removed
-from graph.composition import Parts
+from graph.adapters.storage.purge_files import SETTLED_SECONDS, PurgeFiles, Removed
+from graph.composition import Container
 from graph.runtime.fault_points import boundary
 from graph.runtime.postgres.lease import OWNER, Lease
 from graph.runtime.postgres.threads import find_thread
@@ -25,11 +25,11 @@ from nodes.domain.shared.errors import OperatorError, PurgedThread, UnknownThrea
 class Eraser:
     """Erases for good; nothing asks again. Every method may be repeated after a death."""
 
-    def __init__(self, parts: Parts, views: Views) -> None:
+    def __init__(self, parts: Container, views: Views) -> None:
         self._parts = parts
         self._views = views
         self._database = parts.outside.database
-        self._files = ErasedFiles(parts.settings.home / "artifacts", parts.settings.home / "notes")
+        self._files = PurgeFiles(parts.settings.home / "artifacts", parts.settings.home / "notes")
 
     async def purge(self, thread: str = "", matter: str = "", by: str = "", reason: str = "") -> list[dict[str, Any]]:
         """Erase a thread, or a matter with all its threads; returns the tombstones, as `tombstones` lists them.

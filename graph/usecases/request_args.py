@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.adapters.documents.reader import INSTALL_OCR, lacking_for_ocr
-from graph.composition import Parts
+from graph.composition import Container
 from nodes.domain.runs.options import ENGINES, OptionError
 from nodes.domain.runs.settings import Settings, chain
 from nodes.domain.shared.errors import EndpointRefused, MissingPart
@@ -45,7 +45,7 @@ def plain(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def check_reading(parts: Parts, settings: Settings) -> None:
+def check_reading(parts: Container, settings: Settings) -> None:
     """Refuse before the night what would fail page by page. Raises MissingPart."""
     lacking = lacking_for_ocr(settings.language) if parts.settings.ocr else ()
     if lacking:
@@ -55,7 +55,7 @@ def check_reading(parts: Parts, settings: Settings) -> None:
         )
 
 
-def check_engine(parts: Parts, engine: str, settings: Settings, *, key: bool = True) -> None:
+def check_engine(parts: Container, engine: str, settings: Settings, *, key: bool = True) -> None:
     """Refuse before a cent is spent: an engine without its key, a budget without a price.
 
     Raises OptionError, EndpointRefused, and MissingPart where scanned pages could not be read.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from graph.composition import Parts
+from graph.composition import Container
 from graph.usecases.resume.gate import UNATTENDED
 from graph.usecases.retention import Pruned
 from graph.views.run_view import RunView, Views
@@ -20,14 +20,14 @@ Outcome = Literal["went on", "failed", "skipped"]
 class Resumes(Protocol):
     """What a sweep needs of the facade."""
 
-    parts: Parts
+    parts: Container
     views: Views
 
     async def resume(self, thread: str, *, surface: str, passwords: Mapping[str, str] | None) -> RunView: ...
 
 
 @dataclass(frozen=True)
-class Taken:
+class ResumedRun:
     """A run that was taken up."""
 
     view: RunView
@@ -39,11 +39,11 @@ class Taken:
     """Why it failed; None also for a run that failed before and is only named."""
 
 
-class Sweep:
+class ResumeAll:
     """One going through all runs. `drain` lets the one at work stop at its next safe step and begins no other."""
 
-    def __init__(self, reprise: Resumes, passwords: Mapping[str, str], on_run: Callable[[Taken], None]) -> None:
-        self.taken: list[Taken] = []
+    def __init__(self, reprise: Resumes, passwords: Mapping[str, str], on_run: Callable[[ResumedRun], None]) -> None:
+        self.taken: list[ResumedRun] = []
         self.left: Counter[str] = Counter()
         """Runs that were left alone, by status: running, needs_review, paused, failed."""
         self.pruned = Pruned()
@@ -61,7 +61,7 @@ class Sweep:
         return [one.view for one in self.taken if one.outcome != "skipped"]
 
     @property
-    def failed(self) -> Sequence[Taken]:
+    def failed(self) -> Sequence[ResumedRun]:
         return [one for one in self.taken if one.outcome == "failed"]
 
     def to_json(self) -> dict[str, Any]:
@@ -90,20 +90,20 @@ class Sweep:
             self.taken.append(one)
             self._on_run(one)
 
-    async def _take(self, thread_id: str, before: RunView) -> Taken:
+    async def _take(self, thread_id: str, before: RunView) -> ResumedRun:
         began = time.monotonic()
         error: Exception | None = None
         outcome: Outcome = "went on"
         try:
             view = await self._reprise.resume(thread_id, surface=UNATTENDED, passwords=self._passwords)
         except (ThreadBusy, LeaseLost):
-            return Taken(before, "skipped", time.monotonic() - began)
+            return ResumedRun(before, "skipped", time.monotonic() - began)
         except Exception as problem:  # noqa: BLE001 - it is this run's, and the next one shall have its turn
             error, outcome = problem, "failed"
             view = await self._reprise.views.run(thread_id)
         if view.status == "failed":
             outcome = "failed"
-        return Taken(view, outcome, time.monotonic() - began, error)
+        return ResumedRun(view, outcome, time.monotonic() - began, error)
 
 
 def name_of(view: RunView) -> str:

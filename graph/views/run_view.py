@@ -19,7 +19,7 @@ from graph.runtime.postgres.ledger import PostgresLedger, run_from_row
 from graph.views.frames import Diagram, run_frame, run_html
 from graph.views.outbox import undelivered
 from graph.views.status import Facts, Status, derive, next_action
-from graph.views.stranded import Adrift, adrift
+from graph.views.stranded import Stranded, adrift
 from nodes.domain.evidence.findings import RISKS, Finding
 from nodes.domain.review.review import Decision, latest, undecided
 from nodes.domain.runs.settings import WORKFLOW_VERSION, ArtifactRef, Run
@@ -75,7 +75,7 @@ class Views:
     async def head(self, thread_id: str) -> StateSnapshot:
         return await self._graph.aget_state({"configurable": {"thread_id": thread_id}})
 
-    async def adrift(self, head: StateSnapshot) -> Adrift | None:
+    async def adrift(self, head: StateSnapshot) -> Stranded | None:
         """Where a thread was last that stands at no step; None for any other."""
         return await adrift(self._graph, head)
 

@@ -18,7 +18,7 @@ _EDGE = "branch:to:"
 
 
 @dataclass(frozen=True, slots=True)
-class Adrift:
+class Stranded:
     """Where such a thread was last."""
 
     after: str
@@ -54,13 +54,13 @@ def require_a_place(head: StateSnapshot, thread: str) -> None:
         )
 
 
-async def adrift(graph: Compiled, head: StateSnapshot) -> Adrift | None:
+async def adrift(graph: Compiled, head: StateSnapshot) -> Stranded | None:
     """Where a thread that stands nowhere was last; None for any other."""
     if not ended_nowhere(head):
         return None
     for task in head.tasks:
         if task.name in graph.nodes and isinstance(task.result, Mapping):
-            return Adrift(task.name, "", dict(task.result))
+            return Stranded(task.name, "", dict(task.result))
     saver: Any = graph.checkpointer
     stored = await saver.aget_tuple(head.config)
     channels = [name for name in stored.checkpoint["channel_values"] if name.startswith(_EDGE)]
@@ -73,4 +73,4 @@ async def adrift(graph: Compiled, head: StateSnapshot) -> Adrift | None:
     }
     # Whatever it was, extract finds what is open in the ledger, and score all else.
     after = max(seen, key=lambda name: seen[name]) if seen else "extract"
-    return Adrift(after if lost or after != "publish" else "extract", lost)
+    return Stranded(after if lost or after != "publish" else "extract", lost)

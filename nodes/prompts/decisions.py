@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nodes.domain.answers.extraction import schema_sha256
 from nodes.domain.answers.passages import Passage, fingerprint, render
 from nodes.domain.text.documents import DocumentText
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 from nodes.prompts import load_prompt
 
 ANSWER_TOKENS = 2_048
@@ -16,7 +16,7 @@ ANSWER_TOKENS = 2_048
 
 def summary_question(
     text: DocumentText, passages: Sequence[Passage], *, model: str, document: str = "", max_tokens: int = ANSWER_TOKENS
-) -> Question:
+) -> ToolRequest:
     """Ask a model to summarise a decision from these passages, numbered from 1 in this order."""
     prompt = load_prompt("summarize_decision")
     key = {
@@ -28,7 +28,7 @@ def summary_question(
         "passages": [fingerprint(text, passage) for passage in passages],
     }
     messages = prompt.messages({"passages": render(text, passages)})
-    return Question(
+    return ToolRequest(
         tool="model",
         step="extract",
         key=key,

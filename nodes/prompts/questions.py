@@ -10,7 +10,7 @@ from nodes.domain.answers.extraction import schema_sha256
 from nodes.domain.answers.passages import Passage, fingerprint, render
 from nodes.domain.playbook.model import Clause
 from nodes.domain.text.documents import DocumentText
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 from nodes.prompts import Prompt, load_prompt
 
 ANSWER_TOKENS = 4_096
@@ -26,7 +26,7 @@ def model_question(
     document: str = "",
     max_tokens: int = ANSWER_TOKENS,
     prompt: Prompt | None = None,
-) -> Question:
+) -> ToolRequest:
     """Ask a model which of the clauses stand in these passages, numbered from 1 in this order."""
     prompt = prompt or load_prompt("extract_clauses")
     types = [clause.type for clause in clauses]
@@ -41,7 +41,7 @@ def model_question(
         "passages": [fingerprint(text, passage) for passage in passages],
     }
     messages = prompt.messages({"types": wanted, "passages": render(text, passages)})
-    return Question(
+    return ToolRequest(
         tool="model",
         step="extract",
         key=key,
@@ -61,7 +61,7 @@ def note_question(
     max_sentences: int = 12,
     max_tokens: int = ANSWER_TOKENS,
     prompt: Prompt | None = None,
-) -> Question:
+) -> ToolRequest:
     """Ask a model for the sentences of the note; each finding has id, supplier, type, risk and quote."""
     prompt = prompt or load_prompt("write_note")
     listed = "\n".join(json.dumps(finding, ensure_ascii=False, sort_keys=True) for finding in findings)
@@ -77,4 +77,4 @@ def note_question(
         "findings": hashlib.sha256(listed.encode("utf-8", "replace")).hexdigest(),
     }
     payload = {"messages": messages, "schema": "NoteAnswer"}
-    return Question("model", "summarize", key, payload, model=model, max_tokens=max_tokens)
+    return ToolRequest("model", "summarize", key, payload, model=model, max_tokens=max_tokens)

@@ -25,7 +25,7 @@ from nodes.domain.shared.formats import duration
 from nodes.domain.text.documents import DocumentText, SourceDocument, keys_for
 from nodes.domain.text.search_entries import Entry, entries_of
 from nodes.domain.text.sentences import heading_at
-from nodes.ports import Answer, Patience, Question, Services
+from nodes.ports import Answer, Services, Timeouts, ToolRequest
 from nodes.prompts.questions import ANSWER_TOKENS, model_question
 from nodes.steps.summarize_ruling import summarized
 
@@ -103,7 +103,7 @@ class _Document:
         factor = SLOW_FACTOR if work.slow else 1.0
         self.limit = self.run.settings.document_seconds * factor
         until = asyncio.get_running_loop().time() + self.limit
-        self.patience = Patience(until, factor, insists=False)
+        self.patience = Timeouts(until, factor, insists=False)
         self.pages: tuple[tuple[int, str, str], ...] = ()
         self.model = ""
         self.entries: Sequence[Entry] = ()
@@ -180,7 +180,7 @@ class _Document:
         reading = await self._ask(question)
         return reading, await self.services.artifacts.get(reading.value["text_ref"])
 
-    async def _ask(self, question: Question) -> Answer:
+    async def _ask(self, question: ToolRequest) -> Answer:
         return await self.services.calls.ask(self.run, replace(question, patience=self.patience))
 
     async def _seen_by_models(self, text: DocumentText, rules: _Seen) -> _Seen:
@@ -238,10 +238,10 @@ class _Document:
             return answers
 
 
-def read_question(services: Services, run: Run, source: SourceDocument) -> Question:
+def read_question(services: Services, run: Run, source: SourceDocument) -> ToolRequest:
     password = services.passwords.get(source.document) or services.passwords.get("*")
     carried = {"inside": source.inside, "keys": keys_for(source.container, services.passwords)} if source.inside else {}
-    return Question(
+    return ToolRequest(
         tool="reader",
         step="extract",
         key={"sha256": source.sha256, "reader": services.reader_version, "language": run.settings.language},
@@ -251,8 +251,8 @@ def read_question(services: Services, run: Run, source: SourceDocument) -> Quest
     )
 
 
-def rules_question(services: Services, playbook: Playbook, source: SourceDocument, text_ref: str) -> Question:
-    return Question(
+def rules_question(services: Services, playbook: Playbook, source: SourceDocument, text_ref: str) -> ToolRequest:
+    return ToolRequest(
         tool="clause_rules",
         step="extract",
         key={

@@ -11,7 +11,7 @@ from nodes.domain.runs.settings import Run, chain
 from nodes.domain.shared.errors import AnswerInvalid
 from nodes.domain.shared.formats import count
 from nodes.domain.text.documents import DocumentText, SourceDocument
-from nodes.ports import Answer, Question, Services
+from nodes.ports import Answer, Services, ToolRequest
 from nodes.prompts.decisions import summary_question
 
 
@@ -21,7 +21,7 @@ async def summarized(
     source: SourceDocument,
     text: DocumentText,
     facts: Sequence[Fact],
-    ask: Callable[[Question], Awaitable[Answer]],
+    ask: Callable[[ToolRequest], Awaitable[Answer]],
 ) -> tuple[list[Fact], list[str], str]:
     """Sentences as facts, warnings, and the model that wrote them; without a usable answer the rules' summary stays.
 

@@ -18,13 +18,13 @@ from stage import documents, number_of, place, reprise_at, tools, verdict, with_
 from world import rows
 
 from nodes.domain.shared.errors import Transient
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 SLOTS, LATENCY, SECONDS, MOST = 16, 0.2, 1.0, 0.10
 EVERY = 20
 
 
-async def hold(question: Question) -> None:
+async def hold(question: ToolRequest) -> None:
     """An answer after 0.2 s; none from a call that hangs, which is given up as the adapter of an endpoint does it."""
     if question.document and number_of(question) % EVERY == 0:
         await asyncio.sleep(SECONDS * question.patience.factor)
@@ -32,7 +32,7 @@ async def hold(question: Question) -> None:
     await asyncio.sleep(LATENCY)
 
 
-async def calmly(question: Question) -> None:
+async def calmly(question: ToolRequest) -> None:
     await asyncio.sleep(LATENCY)
 
 

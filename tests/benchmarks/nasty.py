@@ -20,11 +20,11 @@ from stage import verdict
 from world import DATA
 
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader
-from graph.adapters.processes.worker_pool import Children
+from graph.adapters.processes.worker_pool import WorkerPool
 from graph.adapters.storage.folder_artifacts import MemoryArtifacts
 from nodes.domain.shared.errors import Unreadable
 from nodes.domain.text.documents import DocumentText
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 SLOWEST = 300.0
 
@@ -35,7 +35,7 @@ async def outcome(reader: DocumentReader, artifacts: MemoryArtifacts, path: Path
     key = {"sha256": sha256, "reader": READER_VERSION, "language": ""}
     payload = {"path": str(path), "document": path.name, "password": password or None}
     try:
-        answer = await reader.answer(Question("reader", "extract", key, payload))
+        answer = await reader.answer(ToolRequest("reader", "extract", key, payload))
     except Unreadable as refusal:
         return "refused", str(refusal)
     text = DocumentText.from_json(json.loads(await artifacts.get(answer.value["text_ref"])))
@@ -50,7 +50,7 @@ async def outcome(reader: DocumentReader, artifacts: MemoryArtifacts, path: Path
 
 async def table(folder: Path) -> int:
     rows = list(csv.DictReader((folder / "manifest.csv").read_text("utf-8").splitlines()))
-    children = Children()
+    children = WorkerPool()
     artifacts = MemoryArtifacts()
     reader = DocumentReader(children, artifacts)
     found: Counter[str] = Counter()

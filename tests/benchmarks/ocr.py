@@ -18,10 +18,10 @@ from stage import verdict
 from world import DATA
 
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader
-from graph.adapters.processes.worker_pool import Children, usable_cpus
+from graph.adapters.processes.worker_pool import WorkerPool, usable_cpus
 from graph.adapters.storage.folder_artifacts import MemoryArtifacts
 from nodes.domain.text.documents import DocumentText
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 FOLDER = DATA / "decisions_fr"
 GOAL = 0.97
@@ -37,14 +37,14 @@ def folded(text: str) -> str:
 
 async def measure() -> int:
     scans = sorted((FOLDER / "pdf").glob("*_scan.pdf"))
-    children, artifacts = Children(), MemoryArtifacts()
+    children, artifacts = WorkerPool(), MemoryArtifacts()
     reader = DocumentReader(children, artifacts)
     texts: list[DocumentText] = []
     began = time.perf_counter()
     for scan in scans:
         key = {"sha256": hashlib.sha256(scan.read_bytes()).hexdigest(), "reader": READER_VERSION, "language": ""}
         payload = {"path": str(scan), "document": scan.name, "password": None}
-        answer = await reader.answer(Question("reader", "extract", key, payload))
+        answer = await reader.answer(ToolRequest("reader", "extract", key, payload))
         texts.append(DocumentText.from_json(json.loads(await artifacts.get(answer.value["text_ref"]))))
     seconds = time.perf_counter() - began
     await children.aclose()

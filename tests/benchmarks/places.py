@@ -26,12 +26,12 @@ from world import DATA
 
 from graph.adapters.documents.ocr.rapid_ocr import recognise
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader
-from graph.adapters.processes.worker_pool import Children
+from graph.adapters.processes.worker_pool import WorkerPool
 from graph.adapters.storage.folder_artifacts import MemoryArtifacts
 from nodes.domain.evidence.findings import Location
 from nodes.domain.evidence.quote_locator import Locator
 from nodes.domain.text.documents import DocumentText
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 FOLDER = DATA / "contracts"
 DPI, MARGIN = 150, 0.004
@@ -41,14 +41,14 @@ PAGES_RIGHT = 0.99
 
 
 async def texts(names: list[str]) -> dict[str, DocumentText]:
-    children, artifacts = Children(), MemoryArtifacts()
+    children, artifacts = WorkerPool(), MemoryArtifacts()
     reader = DocumentReader(children, artifacts)
 
     async def one(name: str) -> DocumentText:
         path = FOLDER / "pdf" / f"{name}.pdf"
         key = {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "reader": READER_VERSION, "language": ""}
         payload = {"path": str(path), "document": path.name, "password": None}
-        answer = await reader.answer(Question("reader", "extract", key, payload))
+        answer = await reader.answer(ToolRequest("reader", "extract", key, payload))
         return DocumentText.from_json(json.loads(await artifacts.get(answer.value["text_ref"])))
 
     found = await asyncio.gather(*map(one, names))

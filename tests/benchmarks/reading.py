@@ -27,9 +27,9 @@ from world import DATA
 
 from graph.adapters.documents.file_reader import read_file
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader
-from graph.adapters.processes.worker_pool import Children, usable_cpus
+from graph.adapters.processes.worker_pool import WorkerPool, usable_cpus
 from graph.adapters.storage.folder_artifacts import MemoryArtifacts
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 GOAL, MOST_MB = 0.6, 300
 DOCUMENTS = 300
@@ -88,12 +88,12 @@ def processor_seconds() -> float:
     return sum(one.user + one.system for one in times)
 
 
-def question(path: Path) -> Question:
+def question(path: Path) -> ToolRequest:
     key = {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "reader": READER_VERSION, "language": ""}
-    return Question("reader", "extract", key, {"path": str(path), "document": path.name, "password": None})
+    return ToolRequest("reader", "extract", key, {"path": str(path), "document": path.name, "password": None})
 
 
-async def read(reader: DocumentReader, questions: list[Question]) -> Rate:
+async def read(reader: DocumentReader, questions: list[ToolRequest]) -> Rate:
     reader._artifacts = MemoryArtifacts()
     began, used = time.perf_counter(), processor_seconds()
     answers = await asyncio.gather(*map(reader.answer, questions))
@@ -112,7 +112,7 @@ async def measure(rounds: int) -> int:
     shares = [[str(file)] for file in files]  # whoever is free takes the next, as the children do
     questions = [question(file) for file in files]
     found: dict[str, list[Rate]] = {"bare PDFium": [], "in the child": [], "all of it": []}
-    children = Children(workers=cores)
+    children = WorkerPool(workers=cores)
     reader = DocumentReader(children, MemoryArtifacts(), ocr=False)
     with ProcessPoolExecutor(cores) as pool:
         for round_number in range(rounds + 1):
@@ -138,7 +138,7 @@ async def measure(rounds: int) -> int:
     return verdict(Path(__file__).stem, *facts)
 
 
-async def memory(reader: DocumentReader, questions: list[Question]) -> float:
+async def memory(reader: DocumentReader, questions: list[ToolRequest]) -> float:
     """Megabytes that all processes together hold more after so many documents than after the first ones."""
     await read(reader, questions)
     before = megabytes()

@@ -18,7 +18,7 @@ from statistics import NormalDist
 from plain_loop import plain_loop
 from stage import documents, number_of, place, reprise_at, share, tools, verdict, with_tools
 
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 SLOTS, BATCH = 16, 10
 MEDIAN, P95 = 0.16, 0.30
@@ -37,7 +37,7 @@ class Slots:
     def __init__(self) -> None:
         self.spans: list[tuple[float, float]] = []
 
-    async def hold(self, question: Question) -> None:
+    async def hold(self, question: ToolRequest) -> None:
         if question.document:
             began = time.monotonic()
             await asyncio.sleep(latency(number_of(question)))

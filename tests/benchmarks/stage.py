@@ -25,7 +25,7 @@ from graph.adapters import embedded_postgres  # noqa: E402
 from graph.adapters.storage.folder_sources import FolderSources  # noqa: E402
 from graph.runtime.postgres.migrations import migrate  # noqa: E402
 from nodes.domain.text.documents import DocumentText, Page  # noqa: E402
-from nodes.ports import Artifacts, Question, ToolAnswer, Usage  # noqa: E402
+from nodes.ports import Artifacts, ToolAnswer, ToolRequest, Usage  # noqa: E402
 
 CLAUSE = "The Supplier's aggregate liability under this Agreement shall not exceed EUR {n},000."
 TEXT = 'This Agreement is made between Firm {n} Ltd (the "Supplier") and Meridian Foods SA.\n\n' + CLAUSE
@@ -35,10 +35,10 @@ SUPPLIERS = 120
 EVERY = 10
 """So many documents, one clause."""
 
-Hold = Callable[[Question], Awaitable[None]]
+Hold = Callable[[ToolRequest], Awaitable[None]]
 
 
-async def at_once(question: Question) -> None:
+async def at_once(question: ToolRequest) -> None:
     """Takes no time at all."""
 
 
@@ -51,10 +51,10 @@ class Reader:
     def __init__(self, artifacts: Artifacts) -> None:
         self._artifacts = artifacts
 
-    def worst_usage(self, question: Question) -> Usage | None:
+    def worst_usage(self, question: ToolRequest) -> Usage | None:
         return None
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         text = TEXT.format(n=number_of(question))
         page = Page(1, "read", "", 0, len(text), 595, 842)
         document = DocumentText(question.document_sha256, text, (page,), "en")
@@ -70,10 +70,10 @@ class Rules:
     name = "clause_rules"
     attempts = 1
 
-    def worst_usage(self, question: Question) -> Usage | None:
+    def worst_usage(self, question: ToolRequest) -> Usage | None:
         return None
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         n = number_of(question)
         quote = CLAUSE.format(n=n)
         candidate = {
@@ -98,10 +98,10 @@ class Model:
         self._hold = hold
         self.asked = 0
 
-    def worst_usage(self, question: Question) -> Usage | None:
+    def worst_usage(self, question: ToolRequest) -> Usage | None:
         return Usage(500, 0, 200)
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         self.asked += 1
         await self._hold(question)
         if question.payload["schema"] == "NoteAnswer":
@@ -112,7 +112,7 @@ class Model:
         return ToolAnswer({"clauses": clauses, "supplier": None}, Usage(400, 0, 60))
 
 
-def number_of(question: Question) -> int:
+def number_of(question: ToolRequest) -> int:
     """Documents are named by number."""
     return int(Path(question.document).stem or 0) if question.document else 0
 

@@ -14,9 +14,9 @@ from graph.adapters.documents.document_text import assemble, encoded, told
 from graph.adapters.documents.language import language_of
 from graph.adapters.documents.ocr import tesseract
 from graph.adapters.documents.ocr.outcome import settle
-from graph.adapters.processes.worker_pool import ChildDied, Children, ChildTimeout
+from graph.adapters.processes.worker_pool import WorkerDied, WorkerPool, WorkerTimeout
 from nodes.domain.shared.errors import Unreadable
-from nodes.ports import Artifacts, Question, ToolAnswer, Usage
+from nodes.ports import Artifacts, ToolAnswer, ToolRequest, Usage
 
 PARTS = {
     "pypdfium2": "PDF text",
@@ -96,7 +96,7 @@ class DocumentReader:
     attempts = 1
 
     def __init__(
-        self, children: Children, artifacts: Artifacts, limits: ReaderLimits | None = None, *, ocr: bool = True
+        self, children: WorkerPool, artifacts: Artifacts, limits: ReaderLimits | None = None, *, ocr: bool = True
     ) -> None:
         self._children = children
         self._artifacts = artifacts
@@ -104,10 +104,10 @@ class DocumentReader:
         self._ocr = ocr and not lacking_for_ocr()
         self._turned_off = not ocr
 
-    def worst_usage(self, question: Question) -> Usage | None:
+    def worst_usage(self, question: ToolRequest) -> Usage | None:
         return None
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         """Read the file named in the payload, store its DocumentText, tell what became of each page.
 
         payload: path, document, password; for an embedded file also inside (its place in that at `path`) and keys
@@ -143,13 +143,13 @@ class DocumentReader:
             megs = await asyncio.to_thread(megabytes, file.path)
             timeout = factor * (limits.seconds + limits.seconds_per_mb * megs)
             answer = await self._children.run(read_document, file.path, file.password, options, timeout=timeout)
-        except ChildTimeout:
+        except WorkerTimeout:
             raise Unreadable(
                 f"{document} could not be read within {timeout:.0f} s and was given up: open it in a PDF viewer and "
                 "print it to a new PDF.",
                 word="parsing_timeout",
             ) from None
-        except ChildDied as death:
+        except WorkerDied as death:
             raise Unreadable(
                 f"{document} cannot be read, it brings the PDF library down ({death}): open it in a PDF viewer and "
                 "print it to a new PDF."
@@ -200,9 +200,9 @@ class DocumentReader:
         try:
             rows = await self._children.run(ocr_pages, *asked, timeout=timeout)
             return {row["number"]: row for row in rows}
-        except (ChildTimeout, ChildDied) as error:
+        except (WorkerTimeout, WorkerDied) as error:
             if len(numbers) == 1:
-                why = "took too long" if isinstance(error, ChildTimeout) else f"broke off: {error}"
+                why = "took too long" if isinstance(error, WorkerTimeout) else f"broke off: {error}"
                 return {numbers[0]: {"failed": f"needs OCR, which {why}"}}
         found: dict[int, dict[str, Any]] = {}
         for number in numbers:

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodes.domain.answers.extraction import complaint, json_schema
 from nodes.domain.shared.errors import AnswerInvalid, Transient
-from nodes.ports import Question, Usage
+from nodes.ports import ToolRequest, Usage
 
 BYTES_A_TOKEN_AT_LEAST = 2.5
 """Tokenizers in use make a token of 3.5 to 4.5 bytes of English or French prose and of about 3 of tables and numbers;
@@ -27,12 +27,12 @@ _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def schema_of(question: Question) -> dict[str, Any]:
+def schema_of(question: ToolRequest) -> dict[str, Any]:
     """The JSON schema of the answer that a question wants."""
     return json_schema(question.payload["schema"], tuple(question.payload.get("types", ())))
 
 
-def worst_usage(question: Question) -> Usage:
+def worst_usage(question: ToolRequest) -> Usage:
     """The prompt at its largest, the feedback of a second attempt, and the longest answer that is allowed."""
     messages = question.payload["messages"]
     asked = sum(len(text.encode("utf-8", "replace")) for _, text in messages)
@@ -57,7 +57,7 @@ def check_complete(finish: str | None, refusal: str, said: str, model: str, usag
         raise AnswerInvalid(f"{model} gave an empty answer.", usage=usage)
 
 
-def read_value(said: str, question: Question, usage: Usage) -> dict[str, Any]:
+def read_value(said: str, question: ToolRequest, usage: Usage) -> dict[str, Any]:
     """The value of an answer.
 
     Raises AnswerInvalid, which names what is wrong with its form so that the model can be told.

@@ -19,7 +19,7 @@ from graph.adapters.openai.answers import check_complete, parsed, read_value, sc
 from graph.adapters.openai.dialect import Dialect
 from graph.adapters.openai.errors import Endpoint, read_usage, translate
 from nodes.domain.shared.errors import AnswerInvalid, Transient
-from nodes.ports import Question, ToolAnswer, Usage
+from nodes.ports import ToolAnswer, ToolRequest, Usage
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -71,10 +71,10 @@ class OpenAIModel:
     def attempts(self) -> int:
         return self._attempts
 
-    def worst_usage(self, question: Question) -> Usage:
+    def worst_usage(self, question: ToolRequest) -> Usage:
         return worst_usage(question)
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         """Ask once.
 
         Raises Transient, AnswerInvalid (`cut` when the answer or the prompt was too long) and EndpointRefused.
@@ -111,7 +111,7 @@ class OpenAIModel:
         await self._http.aclose()
         self._unused_http.close()
 
-    async def _ask(self, question: Question, messages: list[BaseMessage], used: Dialect, feedback: str) -> AIMessage:
+    async def _ask(self, question: ToolRequest, messages: list[BaseMessage], used: Dialect, feedback: str) -> AIMessage:
         limit: dict[str, Any] = {"max_completion_tokens": question.max_tokens}
         if question.call_key:
             # The same question has the same key at every attempt; one that carries feedback is another question.
@@ -155,7 +155,7 @@ class OpenAIModel:
             )
         return client
 
-    def _messages(self, question: Question, feedback: str) -> list[BaseMessage]:
+    def _messages(self, question: ToolRequest, feedback: str) -> list[BaseMessage]:
         messages = [_ROLES[role](sendable(text)) for role, text in question.payload["messages"]]
         if feedback:
             answered = self._invalid.pop(_mark(question), "")
@@ -166,14 +166,14 @@ class OpenAIModel:
             messages.append(HumanMessage(f"Your answer could not be used. {wrong}\n{again}"))
         return messages
 
-    def _remember(self, question: Question, said: str) -> None:
+    def _remember(self, question: ToolRequest, said: str) -> None:
         """Keep an unusable answer for the next attempt; after a restart that attempt goes without it."""
         while len(self._invalid) >= _REMEMBERED:
             self._invalid.pop(next(iter(self._invalid)))
         self._invalid[_mark(question)] = sendable(said)[:_SHOWN_ANSWER_CHARS]
 
 
-def _mark(question: Question) -> str:
+def _mark(question: ToolRequest) -> str:
     return json.dumps(question.key, sort_keys=True, default=str)
 
 

@@ -6,7 +6,7 @@ import re
 import signal
 from collections.abc import Sequence
 
-from graph.adapters.processes.worker_pool import ChildDied, ChildError, Children, ChildTimeout
+from graph.adapters.processes.worker_pool import WorkerDied, WorkerError, WorkerPool, WorkerTimeout
 from nodes.domain.playbook.redos_probe import attacks
 
 ONE_SECONDS = 2.0
@@ -45,21 +45,21 @@ def _too_long(number: int, frame: object) -> None:
 
 async def slow_ones(patterns: Sequence[str], seconds: float = ONE_SECONDS) -> list[int]:
     """Places of the patterns that take longer than `seconds` on a text made against them."""
-    children = Children(1)
+    children = WorkerPool(1)
     try:
         return await _among(children, list(patterns), 0, seconds)
     finally:
         await children.aclose()
 
 
-async def _among(children: Children, patterns: list[str], first: int, seconds: float) -> list[int]:
+async def _among(children: WorkerPool, patterns: list[str], first: int, seconds: float) -> list[int]:
     """All at once, and where that does not come to its end all the same, each half by itself."""
     if not patterns:
         return []
     try:
         found = await children.run(try_out, patterns, seconds, timeout=5 + seconds * len(patterns))
         return [first + int(place) for place in found]
-    except (ChildTimeout, ChildDied, ChildError):
+    except (WorkerTimeout, WorkerDied, WorkerError):
         if len(patterns) == 1:
             return [first]
         half = len(patterns) // 2

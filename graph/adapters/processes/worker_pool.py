@@ -23,15 +23,15 @@ LARGEST_ANSWER = 512 << 20
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-class ChildTimeout(Exception):
+class WorkerTimeout(Exception):
     """The function did not return in time; its process was killed."""
 
 
-class ChildDied(Exception):
+class WorkerDied(Exception):
     """The process of the function ended before it returned; the message says how."""
 
 
-class ChildError(Exception):
+class WorkerError(Exception):
     """The function raised something that does not exist in this process."""
 
 
@@ -42,7 +42,7 @@ def usable_cpus() -> int:
     return os.cpu_count() or 1
 
 
-class Children:
+class WorkerPool:
     """Runs functions in child processes, at most `workers` at a time; children start at first use and are kept.
 
     Bound to the event loop of its first use. `memory_mb` is the limit of one child.
@@ -62,22 +62,22 @@ class Children:
         A mapping that it returns may hold bytes, too.
 
         `timeout` counts from when a child is free for it. Cancelling kills the child.
-        Raises ChildTimeout, ChildDied, or what the function raises (ChildError for a class unknown here).
+        Raises WorkerTimeout, WorkerDied, or what the function raises (WorkerError for a class unknown here).
         """
         request = encode({"module": function.__module__, "name": function.__qualname__, "args": args})
         async with self._slots:
             if self._closed:
-                raise ChildDied("the children were closed")
+                raise WorkerDied("the children were closed")
             child = await self._take()
             healthy = False
             try:
                 if self._closed:  # while it started
-                    raise ChildDied("the children were closed")
+                    raise WorkerDied("the children were closed")
                 async with asyncio.timeout(timeout):
                     answer = await self._exchange(child, request)
                 healthy = not answer["retire"]
             except TimeoutError:
-                raise ChildTimeout(f"no answer within {timeout:g} s") from None
+                raise WorkerTimeout(f"no answer within {timeout:g} s") from None
             finally:
                 if healthy and not self._closed:
                     self._idle.append(child)
@@ -86,7 +86,7 @@ class Children:
         return self._outcome(answer)
 
     async def aclose(self) -> None:
-        """Kill all children; what still runs in one ends with ChildDied. Safe to call twice."""
+        """Kill all children; what still runs in one ends with WorkerDied. Safe to call twice."""
         self._closed = True
         self._idle.clear()
         await asyncio.gather(*(self._end(child) for child in list(self._all)))
@@ -120,20 +120,20 @@ class Children:
             await child.stdin.drain()
             (size,) = HEADER.unpack(await child.stdout.readexactly(HEADER.size))
             if size > LARGEST_ANSWER:
-                raise ChildDied(f"an answer of {size} bytes is too large")
+                raise WorkerDied(f"an answer of {size} bytes is too large")
             body = await child.stdout.readexactly(size)
             answer = json.loads(body) if size < 1 << 18 else await asyncio.to_thread(json.loads, body)
             for key, more in answer["bytes"].items():
                 size += more
                 if size > LARGEST_ANSWER:
-                    raise ChildDied(f"an answer of {size} bytes is too large")
+                    raise WorkerDied(f"an answer of {size} bytes is too large")
                 answer["value"][key] = await child.stdout.readexactly(more)
         except (asyncio.IncompleteReadError, BrokenPipeError, ConnectionResetError):
-            raise ChildDied(await self._reason(child)) from None
+            raise WorkerDied(await self._reason(child)) from None
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise ChildDied("its answer was not in the agreed form") from None
+            raise WorkerDied("its answer was not in the agreed form") from None
         if not isinstance(answer, dict) or "retire" not in answer:
-            raise ChildDied("its answer was not in the agreed form")
+            raise WorkerDied("its answer was not in the agreed form")
         return answer
 
     async def _reason(self, child: asyncio.subprocess.Process) -> str:
@@ -147,7 +147,7 @@ class Children:
 
     def _outcome(self, answer: dict[str, Any]) -> Any:
         if "memory" in answer:
-            raise ChildDied(f"it needs more than {self.memory_mb} MB of memory")
+            raise WorkerDied(f"it needs more than {self.memory_mb} MB of memory")
         if "error" in answer:
             raise rebuilt(answer["error"])
         return answer.get("value")
@@ -173,4 +173,4 @@ def rebuilt(error: dict[str, Any]) -> Exception:
     if isinstance(found, type) and issubclass(found, Exception):
         with contextlib.suppress(TypeError, ValueError):
             return found(*error["args"])
-    return ChildError(f"{error['name']}: {error['text']}")
+    return WorkerError(f"{error['name']}: {error['text']}")

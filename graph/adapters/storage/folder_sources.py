@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from graph.adapters.documents.attachments import list_embedded
 from graph.adapters.documents.file_kind import HEAD, skipped_because
-from graph.adapters.processes.worker_pool import ChildDied, ChildError, ChildTimeout
+from graph.adapters.processes.worker_pool import WorkerDied, WorkerError, WorkerTimeout
 from nodes.domain.shared.errors import SourceError
 from nodes.domain.shared.file_names import READABLE
 from nodes.domain.text.documents import SourceDocument, keys_for
@@ -23,7 +23,7 @@ MAX_BYTES = 512 << 20
 
 
 class Runner(Protocol):
-    """What this adapter needs of Children."""
+    """What this adapter needs of WorkerPool."""
 
     async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any: ...
 
@@ -58,7 +58,7 @@ class FolderSources:
             rows: list[dict[str, Any]] = await self._children.run(
                 list_embedded, document.path, options, timeout=timeout
             )
-        except (ChildDied, ChildTimeout, ChildError):
+        except (WorkerDied, WorkerTimeout, WorkerError):
             return ()  # the reader will find them again and say that they were not read
         return rows
 

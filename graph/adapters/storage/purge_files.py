@@ -31,7 +31,7 @@ class Removed:
         return Removed(self.files + other.files, self.bytes + other.bytes)
 
 
-class ErasedFiles:
+class PurgeFiles:
     """Over the folders of graph.adapters.storage.folder_artifacts and folder_releases. Every method may be repeated."""
 
     def __init__(self, artifacts: Path, notes: Path) -> None:

@@ -6,7 +6,7 @@ import random
 
 from graph.runtime.calls.rate_limit import LONGEST_SILENCE
 from nodes.domain.shared.errors import AnswerInvalid, EndpointRefused, LimitReached, RepriseError, Transient
-from nodes.ports import Patience, Question
+from nodes.ports import Timeouts, ToolRequest
 
 INVALID_ATTEMPTS = 2
 """A second try shows the model what was wrong with its first answer."""
@@ -15,14 +15,14 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds between attempts: doubled each time, jittered, unless the endpoint names a time."""
 
 
-def left_for(question: Question, word: str) -> Transient:
+def left_for(question: ToolRequest, word: str) -> Transient:
     """Work that was left because a limit came, by the word of that limit."""
     what = question.document or f"the step {question.step}"
     why = "the deadline of the run came" if word == "run_deadline" else "its time was over"
     return Transient(f"The work on {what} was left: {why}.", word=word, unknown=True)
 
 
-def is_last(error: RepriseError, number: int, attempts: int, invalid: int, patience: Patience) -> bool:
+def is_last(error: RepriseError, number: int, attempts: int, invalid: int, patience: Timeouts) -> bool:
     """No further attempt: `number` have been made of `attempts`, `invalid` of them with an unusable answer."""
     if isinstance(error, AnswerInvalid):
         # A cut answer is cut again; the caller asks about less instead.

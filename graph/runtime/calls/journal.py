@@ -25,7 +25,7 @@ from nodes.domain.shared.errors import (
     RepriseError,
     Transient,
 )
-from nodes.ports import Answer, Question, Tool, ToolAnswer, Usage
+from nodes.ports import Answer, Tool, ToolAnswer, ToolRequest, Usage
 
 LATE = ("request_timeout", "document_timeout", "run_deadline", "parsing_timeout")
 """Words of calls that were abandoned: each names the limit that was passed."""
@@ -52,14 +52,16 @@ class Journal(Protocol):
     """The answers and calls tables, real or in memory."""
 
     async def claim(
-        self, run: Run, question: Question, key: str, worst_usd: Decimal | None, token: UUID
+        self, run: Run, question: ToolRequest, key: str, worst_usd: Decimal | None, token: UUID
     ) -> Claimed | Stored | None:
         """Own the question, or its stored answer, or None while another owner is asking.
 
         `token` is the asker's: a claim that was made but not acknowledged is known by it.
         """
 
-    async def attempt(self, run: Run, question: Question, key: str, number: int, worst_usd: Decimal | None) -> int: ...
+    async def attempt(
+        self, run: Run, question: ToolRequest, key: str, number: int, worst_usd: Decimal | None
+    ) -> int: ...
 
     async def complete(
         self, run: Run, key: str, call_id: int, value: Mapping[str, Any], spent: Spent, waited: float = 0.0
@@ -73,12 +75,12 @@ class Journal(Protocol):
 
     async def forget(self, run: Run, key: str) -> None: ...
 
-    async def reused(self, run: Run, question: Question, key: str, usd: Decimal | None) -> None: ...
+    async def reused(self, run: Run, question: ToolRequest, key: str, usd: Decimal | None) -> None: ...
 
     async def spent(self, run_id: str) -> Decimal: ...
 
 
-def call_key(run: Run, question: Question) -> str:
+def call_key(run: Run, question: ToolRequest) -> str:
     """Hash of everything that determines the answer; a fresh run has keys of its own and so reuses nothing."""
     parts = [question.tool, question.model, question.key, run.run_id if run.settings.fresh else ""]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
@@ -93,7 +95,7 @@ class JournalledCalls:
         self._prices = prices
         self._budget = budget
 
-    async def ask(self, run: Run, question: Question) -> Answer:
+    async def ask(self, run: Run, question: ToolRequest) -> Answer:
         """See `nodes.ports.Calls`."""
         tool = self._tools.get(question.tool)
         if tool is None:
@@ -122,7 +124,7 @@ class JournalledCalls:
             pause = min(1.0, pause * 1.5)
 
     async def _claim(
-        self, run: Run, question: Question, key: str, worst: Decimal | None, token: UUID
+        self, run: Run, question: ToolRequest, key: str, worst: Decimal | None, token: UUID
     ) -> Claimed | Stored | None:
         """As the journal's; a cancel leaves no claim behind, for which the next one to ask would wait for ever."""
         claiming = asyncio.ensure_future(self.journal.claim(run, question, key, worst, token))
@@ -144,11 +146,11 @@ class JournalledCalls:
         """See `nodes.ports.Calls`."""
         await self.journal.forget(run, answer.call_key)
 
-    def _worst(self, tool: Tool, question: Question) -> Decimal | None:
+    def _worst(self, tool: Tool, question: ToolRequest) -> Decimal | None:
         usage = tool.worst_usage(question)
         return Decimal(0) if usage is None else self._prices.price(question.model, usage)[0]
 
-    def spent(self, tool: Tool, question: Question, usage: Usage | None) -> Spent:
+    def spent(self, tool: Tool, question: ToolRequest, usage: Usage | None) -> Spent:
         if tool.worst_usage(question) is None:
             return None, Decimal(0), "reported"
         if usage is None:
@@ -156,7 +158,7 @@ class JournalledCalls:
         usd, basis = self._prices.price(question.model, usage)
         return usage, usd, basis
 
-    def left(self, run: Run, question: Question) -> tuple[float | None, str]:
+    def left(self, run: Run, question: ToolRequest) -> tuple[float | None, str]:
         """Seconds that an answer may still take, and the word for their end; None without a limit."""
         left, word = self._budget.left(run), "run_deadline"
         if question.patience.until is not None:
@@ -165,7 +167,7 @@ class JournalledCalls:
                 left, word = mine, "document_timeout"
         return left, word
 
-    def require_time(self, run: Run, question: Question, wait: float = 0.0) -> None:
+    def require_time(self, run: Run, question: ToolRequest, wait: float = 0.0) -> None:
         """Raise Transient, with the word for it, unless there is time left after so many seconds."""
         left, word = self.left(run, question)
         if left is not None and left <= wait:
@@ -179,7 +181,7 @@ class _Attempts:
     calls: JournalledCalls
     run: Run
     tool: Tool
-    question: Question
+    question: ToolRequest
     key: str
     worst: Decimal | None
     reservation: Reservation

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from nodes.domain.shared.errors import AnswerInvalid, Transient
-from nodes.ports import Question, Tool, ToolAnswer, Usage
+from nodes.ports import Tool, ToolAnswer, ToolRequest, Usage
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds of silence after a refusal that names no time: doubled with each further one, until an answer comes."""
@@ -31,7 +31,7 @@ class Rates:
     tokens_per_minute: int = 0
 
 
-class Pace:
+class RateLimit:
     """The turns of one endpoint. Belongs to one event loop."""
 
     def __init__(self, rates: Rates) -> None:
@@ -113,10 +113,10 @@ class _Turn:
     """As estimated; as counted once the answer is there."""
 
 
-class Paced:
+class RateLimited:
     """Satisfies ports.Tool around another one."""
 
-    def __init__(self, tool: Tool, pace: Pace) -> None:
+    def __init__(self, tool: Tool, pace: RateLimit) -> None:
         self._tool = tool
         self._pace = pace
 
@@ -128,10 +128,10 @@ class Paced:
     def attempts(self) -> int:
         return self._tool.attempts
 
-    def worst_usage(self, question: Question) -> Usage | None:
+    def worst_usage(self, question: ToolRequest) -> Usage | None:
         return self._tool.worst_usage(question)
 
-    async def answer(self, question: Question, feedback: str = "") -> ToolAnswer:
+    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         """Ask once, in turn. Raises what the tool raises."""
         worst = self._tool.worst_usage(question)
         began = _now()
@@ -155,13 +155,13 @@ class Paced:
             return replace(answer, waited=answer.waited + waited)
 
 
-_paces: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Pace]] = WeakKeyDictionary()
+_paces: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, RateLimit]] = WeakKeyDictionary()
 
 
-def pace_of(endpoint: str, rates: Rates) -> Pace:
+def pace_of(endpoint: str, rates: Rates) -> RateLimit:
     """The one pace of an endpoint in this process; the rates that were named last hold."""
     paces = _paces.setdefault(asyncio.get_running_loop(), {})
-    pace = paces.setdefault(endpoint, Pace(rates))
+    pace = paces.setdefault(endpoint, RateLimit(rates))
     pace.rates = rates
     return pace
 

@@ -25,7 +25,7 @@ Emit = Callable[[Mapping[str, Any]], None]
 
 
 class _Pulse:
-    """Beats when it is due, across the borders of super-steps; satisfies nodes.ports.Pulse."""
+    """Beats when it is due, across the borders of super-steps; satisfies nodes.ports.Heartbeat."""
 
     def __init__(self, seconds: float = BEAT_SECONDS) -> None:
         self._seconds = seconds
@@ -53,7 +53,7 @@ class _Pulse:
         raise NotImplementedError
 
 
-class PostgresPulse(_Pulse):
+class PostgresHeartbeat(_Pulse):
     """Writes heartbeats."""
 
     def __init__(self, database: Database, seconds: float = BEAT_SECONDS) -> None:
@@ -65,7 +65,7 @@ class PostgresPulse(_Pulse):
         return await progress(self._database, run.run_id)
 
 
-class MemoryPulse(_Pulse):
+class MemoryHeartbeat(_Pulse):
     """Only emits: nobody else can watch what is in this process alone."""
 
     def __init__(self, ledger: Ledger, seconds: float = BEAT_SECONDS) -> None:

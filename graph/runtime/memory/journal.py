@@ -10,7 +10,7 @@ from uuid import UUID
 
 from graph.runtime.calls.journal import Claimed, Spent, Stored
 from nodes.domain.runs.settings import Run, Spend
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 
 @dataclass
@@ -45,7 +45,7 @@ class MemoryJournal:
         self._answers: dict[tuple[str, str], _Answer] = {}
 
     async def claim(
-        self, run: Run, question: Question, key: str, worst_usd: Decimal | None, token: UUID
+        self, run: Run, question: ToolRequest, key: str, worst_usd: Decimal | None, token: UUID
     ) -> Claimed | Stored | None:
         answer = self._answers.get((run.matter, key))
         if answer is None or (answer.state == "rejected" and answer.run_id != run.run_id):
@@ -56,7 +56,7 @@ class MemoryJournal:
             return None
         return Stored(answer.value, self.calls[answer.call_id].spent[1])
 
-    async def attempt(self, run: Run, question: Question, key: str, number: int, worst_usd: Decimal | None) -> int:
+    async def attempt(self, run: Run, question: ToolRequest, key: str, number: int, worst_usd: Decimal | None) -> int:
         self.calls.append(Call(run.run_id, key, question.tool, question.document, question.model, number))
         return len(self.calls) - 1
 
@@ -84,7 +84,7 @@ class MemoryJournal:
     async def forget(self, run: Run, key: str) -> None:
         self._answers.pop((run.matter, key), None)
 
-    async def reused(self, run: Run, question: Question, key: str, usd: Decimal | None) -> None:
+    async def reused(self, run: Run, question: ToolRequest, key: str, usd: Decimal | None) -> None:
         call_id = await self.attempt(run, question, key, 0, None)
         self.calls[call_id].state, self.calls[call_id].spent = "reused", (None, Decimal(0), "reported")
 

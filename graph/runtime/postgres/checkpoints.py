@@ -26,7 +26,7 @@ def strict_serializer() -> JsonPlusSerializer:
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
 
 
-class BoundedSaver(AsyncPostgresSaver):
+class InstrumentedSaver(AsyncPostgresSaver):
     """LangGraph's saver, within boundaries and through outages: what it writes are upserts, so they can be repeated."""
 
     outage: Outage
@@ -63,8 +63,8 @@ class BoundedSaver(AsyncPostgresSaver):
                     raise translated(error) from error
 
 
-def postgres_saver(pool: Pool) -> BoundedSaver:
+def postgres_saver(pool: Pool) -> InstrumentedSaver:
     """A saver on an open pool; build it inside the event loop that will use it."""
-    saver = BoundedSaver(pool, serde=strict_serializer())
+    saver = InstrumentedSaver(pool, serde=strict_serializer())
     saver.outage = pool.outage
     return saver

@@ -11,7 +11,7 @@ from graph.runtime.calls.journal import Claimed, Spent, Stored
 from graph.runtime.postgres.database import Database, as_jsonb, storable
 from graph.runtime.postgres.lease import OWNER
 from nodes.domain.runs.settings import Run
-from nodes.ports import Question
+from nodes.ports import ToolRequest
 
 CLAIM_SECONDS = 600
 """How long a claim of plain LangGraph holds, which has no lease to hang on."""
@@ -28,7 +28,7 @@ class PostgresJournal:
         self._leased = leased
 
     async def claim(
-        self, run: Run, question: Question, key: str, worst_usd: Decimal | None, token: UUID
+        self, run: Run, question: ToolRequest, key: str, worst_usd: Decimal | None, token: UUID
     ) -> Claimed | Stored | None:
         row = await self._database.row(
             "claim",
@@ -45,7 +45,7 @@ class PostgresJournal:
             return None
         return Stored(stored["value"], stored["usd"])
 
-    async def attempt(self, run: Run, question: Question, key: str, number: int, worst_usd: Decimal | None) -> int:
+    async def attempt(self, run: Run, question: ToolRequest, key: str, number: int, worst_usd: Decimal | None) -> int:
         row = await self._database.row(
             "attempt", **_call(run, question, key), attempt=number, worst_usd=worst_usd, token=uuid4()
         )
@@ -82,7 +82,7 @@ class PostgresJournal:
     async def forget(self, run: Run, key: str) -> None:
         await self._database.execute("forget", matter=run.matter, call_key=key)
 
-    async def reused(self, run: Run, question: Question, key: str, usd: Decimal | None) -> None:
+    async def reused(self, run: Run, question: ToolRequest, key: str, usd: Decimal | None) -> None:
         await self._database.execute("reuse", **_call(run, question, key), avoided_usd=usd, token=uuid4())
 
     async def spent(self, run_id: str) -> Decimal:
@@ -91,7 +91,7 @@ class PostgresJournal:
         return Decimal(row["usd"])
 
 
-def _call(run: Run, question: Question, key: str) -> dict[str, Any]:
+def _call(run: Run, question: ToolRequest, key: str) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
         "thread_id": run.thread_id,

@@ -44,7 +44,7 @@ async def review_on_terminal(reprise: Reprise, thread: str, reviewer: str, detai
     waiting = [one for one in packet["findings"] if one["finding_id"] in open_ones]
     name = reviewer or _who_signs()
     with Keyboard() as keyboard:
-        walk = Walk(reprise, keyboard, thread_id, waiting, titles, name, packet.get("said", {}))
+        walk = ReviewSession(reprise, keyboard, thread_id, waiting, titles, name, packet.get("said", {}))
         await walk.go()
     view = await reprise.status(thread_id)
     say(f"{count(walk.stored, 'decision')} stored; {count((view.review or {}).get('waiting', 0), 'finding')} left.")
@@ -58,7 +58,7 @@ async def review_on_terminal(reprise: Reprise, thread: str, reviewer: str, detai
     return 0
 
 
-class Walk:
+class ReviewSession:
     """One person's way through the findings of a packet."""
 
     def __init__(

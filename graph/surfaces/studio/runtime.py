@@ -13,7 +13,7 @@ from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
 
 from graph.builder import build_graph
-from graph.composition import Parts, compose
+from graph.composition import Container, compose
 from graph.driver import Compiled, Driver, drive
 from graph.runtime.postgres.checkpoints import postgres_saver
 from graph.runtime.postgres.lease import Lease
@@ -24,7 +24,7 @@ from nodes.ports import Services
 STOPPED = ("UserInterrupt", "UserRollback")
 """What the server raises in a run that a person cancelled, by name: its own library need not be installed."""
 
-_opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Parts] = WeakKeyDictionary()
+_opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Container] = WeakKeyDictionary()
 
 
 @asynccontextmanager
@@ -43,7 +43,7 @@ async def serving() -> AsyncIterator[AsyncPostgresSaver]:
             del _opened[loop]
 
 
-def _parts() -> Parts:
+def _parts() -> Container:
     parts = _opened.get(asyncio.get_running_loop())
     if parts is None:
         raise OperatorError(

@@ -14,7 +14,7 @@ from graph.surfaces.terminal.lists import show_failures
 from graph.surfaces.terminal.output import console
 from graph.surfaces.terminal.run import STATUS_STYLES, label, show_next
 from nodes.domain.evidence.coverage import ranges
-from nodes.domain.runs.versions import Change, Redo, what_changed, what_redone
+from nodes.domain.runs.versions import Change, ReworkEstimate, what_changed, what_redone
 from nodes.domain.shared.formats import count, duration, money, one_line, when
 
 
@@ -76,7 +76,7 @@ def versions_line(versions: Mapping[str, Any], run: Mapping[str, Any]) -> str:
         return "as it began"
     changes = [Change(one["name"], one["before"], one["now"]) for one in versions["changes"]]
     usd = None if versions["usd"] is None else Decimal(str(versions["usd"]))
-    redo = Redo(versions["documents"], usd, None, versions["answers"], Decimal(str(versions["answers_usd"])))
+    redo = ReworkEstimate(versions["documents"], usd, None, versions["answers"], Decimal(str(versions["answers_usd"])))
     ask = "; a resume needs --accept-version" if versions["asks"] else ""
     return f"{what_changed(changes)} changed since it began: {what_redone(redo)}{ask}"
 

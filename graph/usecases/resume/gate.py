@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from langgraph.types import Command, StateSnapshot
 
-from graph.composition import Parts
+from graph.composition import Container
 from nodes.domain.review.reply import read_reply
 from nodes.domain.review.review import decided, undecided
 from nodes.domain.runs.settings import Run
@@ -28,7 +28,7 @@ UNATTENDED: Final = "unattended"
 class Replies:
     """Answers the two interrupts from the ledger; whether one is answered is read there too."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Container) -> None:
         self._parts = parts
 
     async def next_input(self, head: StateSnapshot, reply: Mapping[str, Any] | None, surface: str) -> Any:

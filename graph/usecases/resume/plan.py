@@ -11,15 +11,15 @@ from typing import Any
 from langgraph.types import StateSnapshot
 from psycopg.types.json import Jsonb
 
-from graph.composition import Parts
+from graph.composition import Container
 from graph.driver import Driver, OnEvent
 from graph.inspection.inspection import Support
-from graph.usecases.resume.preflight import Looked, keep_stale, survey
-from graph.usecases.resume.repair import Mending
-from graph.usecases.resume.versions import AsBegun, Compared
+from graph.usecases.resume.preflight import PreflightReport, keep_stale, survey
+from graph.usecases.resume.repair import Repair
+from graph.usecases.resume.versions import VersionCheck, VersionDiff
 from graph.views.resumes import resumed
 from graph.views.run_view import Views
-from graph.views.stranded import Adrift, ended_nowhere
+from graph.views.stranded import Stranded, ended_nowhere
 from nodes.domain.runs.settings import WORKFLOW_VERSION, Run
 from nodes.domain.runs.state_validation import readable
 from nodes.domain.runs.versions import newer, refusal
@@ -33,9 +33,9 @@ class Prepared:
 
     thread: str
     run: Run | None = None
-    compared: Compared = field(default_factory=Compared)
-    looked: Looked | None = None
-    adrift: Adrift | None = None
+    compared: VersionDiff = field(default_factory=VersionDiff)
+    looked: PreflightReport | None = None
+    adrift: Stranded | None = None
     lost: str = ""
     """packet, findings or note, when the next step needs it and it is gone."""
     made: Sequence[str] = ()
@@ -55,11 +55,11 @@ class Prepared:
 class Resuming:
     """Reads until `begin`, which needs the lease."""
 
-    def __init__(self, parts: Parts, views: Views, support: Support) -> None:
+    def __init__(self, parts: Container, views: Views, support: Support) -> None:
         self._parts, self._views, self._support = parts, views, support
         self._database = parts.outside.database
-        self._as_begun = AsBegun(parts)
-        self._mending = Mending(parts)
+        self._as_begun = VersionCheck(parts)
+        self._mending = Repair(parts)
 
     async def prepare(
         self,

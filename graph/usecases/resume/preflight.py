@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from graph.composition import Parts
+from graph.composition import Container
 from nodes.domain.runs.settings import Run
 from nodes.domain.shared.errors import ArtifactMissing, SourceError
 from nodes.domain.shared.formats import count, one_line
@@ -29,7 +29,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class PreflightReport:
     """What was found; names of documents as people see them."""
 
     documents: int = 0
@@ -72,7 +72,7 @@ class Looked:
         return {name: getattr(self, name) for name in counts} | {name: list(getattr(self, name)) for name in lists}
 
 
-async def survey(parts: Parts, run: Run) -> Looked:
+async def survey(parts: Container, run: Run) -> PreflightReport:
     """Look at documents and artifacts of a run; writes nothing.
 
     Raises SourceError when the place of documents that are still to be read is gone as a whole.
@@ -83,7 +83,7 @@ async def survey(parts: Parts, run: Run) -> Looked:
     artifacts = parts.outside.services.artifacts
     lacking = set(await artifacts.lacking({row["sha256"]: int(row["bytes"]) for row in named}))
     lost = [name for row in named if row["sha256"] in lacking for name in row["names"]]
-    present = Looked(run.documents_total, artifacts=sum(len(row["names"]) for row in named), lacking=lost)
+    present = PreflightReport(run.documents_total, artifacts=sum(len(row["names"]) for row in named), lacking=lost)
     try:
         listed = json.loads(await artifacts.get(run.artifacts["inputs"]))
     except (ArtifactMissing, KeyError):
@@ -93,7 +93,7 @@ async def survey(parts: Parts, run: Run) -> Looked:
     return await asyncio.to_thread(_compared, present, listed, frozenset(states["open"]), frozenset(states["done"]))
 
 
-async def keep_stale(parts: Parts, run: Run, looked: Looked) -> None:
+async def keep_stale(parts: Container, run: Run, looked: PreflightReport) -> None:
     """Write down which documents are done and changed since, and forget it of those that are as they were."""
     await parts.outside.database.execute(
         "mark_stale", run_id=run.run_id, ordinals=list(looked.stale), reason=STALE if looked.stale else ""
@@ -110,8 +110,8 @@ def _require_places(run: Run) -> None:
 
 
 def _compared(
-    present: Looked, listed: Sequence[Mapping[str, Any]], still_open: frozenset[int], done: frozenset[int]
-) -> Looked:
+    present: PreflightReport, listed: Sequence[Mapping[str, Any]], still_open: frozenset[int], done: frozenset[int]
+) -> PreflightReport:
     open_changed: list[str] = []
     done_changed: list[str] = []
     done_gone: list[str] = []

@@ -12,7 +12,7 @@ from typing import Any
 
 from langgraph.types import StateSnapshot
 
-from graph.composition import Parts
+from graph.composition import Container
 from graph.driver import Driver
 from nodes.domain.runs.settings import Run
 from nodes.domain.runs.state_validation import readable
@@ -21,10 +21,10 @@ from nodes.domain.shared.errors import ArtifactMissing, PlaybookError, SourceErr
 NOTES = ("note.json", "note.md", "note.html")
 
 
-class Mending:
+class Repair:
     """`frozen` and `lost` need no lease; `go_back` does."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Container) -> None:
         self._parts = parts
         self._artifacts = parts.outside.services.artifacts
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from langgraph.types import StateSnapshot
 
-from graph.composition import Parts
+from graph.composition import Container
 from graph.driver import Driver
 from graph.views.outbox import undelivered
 from nodes.domain.runs.state_validation import readable
@@ -17,7 +17,7 @@ from nodes.domain.shared.formats import count
 class Again:
     """The ledger is written first and the checkpoint follows it, so that a death in between loses no wish."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Container) -> None:
         self._ledger = parts.ledger
         self._database = parts.outside.database
 

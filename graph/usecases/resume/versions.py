@@ -10,11 +10,11 @@ from typing import Any
 
 from langgraph.types import StateSnapshot
 
-from graph.composition import Parts
+from graph.composition import Container
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.runs.settings import Run
 from nodes.domain.runs.state_validation import readable
-from nodes.domain.runs.versions import PROMPT, Change, Redo, compare, must_ask, what_changed, what_redone
+from nodes.domain.runs.versions import PROMPT, Change, ReworkEstimate, compare, must_ask, what_changed, what_redone
 from nodes.domain.shared.errors import ArtifactMissing, PlaybookError
 from nodes.domain.shared.formats import one_line
 from nodes.prompts.versions import versions_now
@@ -27,11 +27,11 @@ PROMPTS = {"extract": f"{PROMPT}extract_clauses", "summarize": f"{PROMPT}write_n
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class VersionDiff:
     """A run against this program."""
 
     changes: Sequence[Change] = ()
-    redo: Redo = field(default_factory=Redo)
+    redo: ReworkEstimate = field(default_factory=ReworkEstimate)
     now: Mapping[str, str] | None = None
     """What this program would freeze; None when nothing could be compared."""
     playbook: str = ""
@@ -63,28 +63,28 @@ class Compared:
         return said
 
 
-class AsBegun:
+class VersionCheck:
     """Reads; writes nothing and needs no lease."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Container) -> None:
         self._parts = parts
         self._database = parts.outside.database
 
-    async def compare(self, run: Run, head: StateSnapshot, left: Left, *, retry_failed: bool = False) -> Compared:
+    async def compare(self, run: Run, head: StateSnapshot, left: Left, *, retry_failed: bool = False) -> VersionDiff:
         """The run against this program; reads what is left and the calls of the run only when something differs."""
         services = self._parts.outside.services
         named = str(readable(head.values).get("playbook") or "due-diligence")
         try:
             playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
         except (ArtifactMissing, ValueError, KeyError):
-            return Compared()
+            return VersionDiff()
         now = await asyncio.to_thread(versions_now, services, playbook)
         frozen = run.versions or await self._made_with(run)
         said = await self._playbook(run, named)
         changes = compare(frozen, now, run.workflow_version, models_asked=run.engine == "openai")
         if not changes:
-            return Compared((), Redo(), now, said)
-        return Compared(changes, await self._redo(run, head, changes, await left(run), retry_failed), now, said)
+            return VersionDiff((), ReworkEstimate(), now, said)
+        return VersionDiff(changes, await self._redo(run, head, changes, await left(run), retry_failed), now, said)
 
     async def _made_with(self, run: Run) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -105,7 +105,7 @@ class AsBegun:
 
     async def _redo(
         self, run: Run, head: StateSnapshot, changes: Sequence[Change], left: Mapping[str, Any], retry_failed: bool
-    ) -> Redo:
+    ) -> ReworkEstimate:
         failed = (await self._parts.ledger.tally(run.run_id)).documents["failed"] if retry_failed else 0
         asked = await self._database.rows("prompts_asked", run_id=run.run_id)
         of_documents = {row["prompt"] for row in asked if row["step"] == "extract"}
@@ -121,7 +121,7 @@ class AsBegun:
         assert stored is not None
         documents = (left["documents"] + failed) if touches else 0
         usd = None if left["usd"] is None else Decimal(str(left["usd"]))
-        return Redo(documents, usd, left["seconds"], int(stored["answers"]), Decimal(stored["usd"]))
+        return ReworkEstimate(documents, usd, left["seconds"], int(stored["answers"]), Decimal(stored["usd"]))
 
 
 def _write_note(run: Run) -> str:

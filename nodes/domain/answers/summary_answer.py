@@ -63,9 +63,9 @@ def summary_passages(text: DocumentText, facts: Sequence[Fact], budget: int) -> 
     that carry it, the facts, the ground before those reasons, and who is against whom."""
     # Late: their patterns take long to compile, and a run over contracts needs none of them.
     from nodes.domain.case_law.body.summary import decisive
-    from nodes.domain.case_law.ruling_text import DecisionText
+    from nodes.domain.case_law.ruling_text import RulingText
 
-    decision = DecisionText(text)
+    decision = RulingText(text)
     category = next((str(one.detail.get("category", "")) for one in of_kind(facts, "solution")), "")
     carrying = decisive(decision, category)
     stories = [(zone.start, zone.end) for zone in decision.named("story")]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from nodes.domain.case_law.head.number import ALONE
-from nodes.domain.case_law.ruling_text import DecisionText
+from nodes.domain.case_law.ruling_text import RulingText
 from nodes.domain.evidence.facts import Fact, of_kind
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.text.normalise import Span, simplify
@@ -65,7 +65,7 @@ class Groups:
         return self.copies.get(found := self.attached.get(document, document), found)
 
 
-def heading(decision: DecisionText) -> Span | None:
+def heading(decision: RulingText) -> Span | None:
     """Where a document says that it is attached to something; None for whatever reads like a decision."""
     found = _HEADING.search(decision.lined, 0, TOP)
     if found is None or decision.operative < decision.end or _RULED.search(decision.plain):

@@ -14,7 +14,7 @@ from nodes.domain.case_law.groups import OWN, heading
 from nodes.domain.case_law.head.court import chamber, court, formation
 from nodes.domain.case_law.head.number import AGREED, decided_on, numbers
 from nodes.domain.case_law.head.parties import attacked, parties
-from nodes.domain.case_law.ruling_text import DecisionText
+from nodes.domain.case_law.ruling_text import RulingText
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.evidence.findings import Candidate
 from nodes.domain.text.documents import DocumentText
@@ -31,7 +31,7 @@ Stated = tuple[str, str, int, int, Mapping[str, Any]]
 
 def read(text: DocumentText) -> list[Proposal]:
     """Number, court, date and the rest, each with a quote that is a slice of the text, then the summary."""
-    decision = DecisionText(text)
+    decision = RulingText(text)
     found = []
     for kind, value, start, end, detail in _stated(decision):
         place, quote = decision.slice(start, end)
@@ -40,7 +40,7 @@ def read(text: DocumentText) -> list[Proposal]:
     return found
 
 
-def _stated(decision: DecisionText) -> Iterator[Stated]:
+def _stated(decision: RulingText) -> Iterator[Stated]:
     seen = court(decision)
     jurisdiction = seen.detail["jurisdiction"] if seen else ""
     ordered = orders(decision)
@@ -72,7 +72,7 @@ def _stated(decision: DecisionText) -> Iterator[Stated]:
         yield f"summary_{said.part}", "", said.start, said.end, {}
 
 
-def _law_and_money(decision: DecisionText, ordered: Sequence[Order]) -> Iterator[Stated]:
+def _law_and_money(decision: RulingText, ordered: Sequence[Order]) -> Iterator[Stated]:
     for law in statutes(decision):
         detail = {"article": law.article, "text": law.source, "role": law.role, "zone": law.zone}
         yield "statute", law.value, law.start, law.end, detail

@@ -60,7 +60,7 @@ class Zone:
     end: int
 
 
-class DecisionText:
+class RulingText:
     """A document with its plain twin; every offset holds in both."""
 
     def __init__(self, document: DocumentText) -> None:

@@ -43,7 +43,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SupplierRating:
     """The risk of one supplier (or of a document that names none), as scored."""
 
     name: str
@@ -68,7 +68,7 @@ class Note:
     sections: tuple[Section, ...]
     findings: tuple[Finding, ...]
     """Every finding of the run with its decision, most serious first: the evidence."""
-    standings: tuple[Standing, ...] = ()
+    standings: tuple[SupplierRating, ...] = ()
     titles: Mapping[str, str] | None = None
     """Clause type → its name in the note's language."""
     with_failures: bool = False
@@ -101,7 +101,9 @@ class Note:
                 "sections": sections,
                 "findings": tuple(Finding.from_json(one) for one in data["findings"]),
                 "standings": tuple(
-                    Standing(**{**one, "reasons": tuple(one["reasons"]), "grounds": tuple(one.get("grounds", ()))})
+                    SupplierRating(
+                        **{**one, "reasons": tuple(one["reasons"]), "grounds": tuple(one.get("grounds", ()))}
+                    )
                     for one in data["standings"]
                 ),
                 "dropped": tuple(Dropped(**one) for one in data["dropped"]),

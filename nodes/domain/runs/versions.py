@@ -49,7 +49,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Redo:
+class ReworkEstimate:
     """What going on under other versions would mean."""
 
     documents: int = 0
@@ -80,7 +80,7 @@ def compare(
     return changes
 
 
-def must_ask(changes: Sequence[Change], redo: Redo) -> bool:
+def must_ask(changes: Sequence[Change], redo: ReworkEstimate) -> bool:
     """Whether a person has to agree first: only when something would be done in another way than the rest, or twice."""
     return bool(changes) and (redo.documents > 0 or redo.answers > 0)
 
@@ -91,7 +91,7 @@ def what_changed(changes: Sequence[Change]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def what_redone(redo: Redo) -> str:
+def what_redone(redo: ReworkEstimate) -> str:
     """For a sentence: 22 documents are still to do, about $0.41 and 4min; 3 answers ($0.01) would be asked for anew."""
     if not redo.documents and not redo.answers:
         return "nothing is done again"
@@ -106,7 +106,7 @@ def what_redone(redo: Redo) -> str:
     return "; ".join(parts)
 
 
-def refusal(thread: str, changes: Sequence[Change], redo: Redo) -> str:
+def refusal(thread: str, changes: Sequence[Change], redo: ReworkEstimate) -> str:
     """The one sentence for whoever resumes without having agreed."""
     return (
         f"Since run {thread} began, {what_changed(changes)} changed: {what_redone(redo)}, and what is done stays as it "

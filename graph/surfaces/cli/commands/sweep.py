@@ -15,7 +15,7 @@ from nodes.domain.shared.shell_quote import as_typed
 
 if TYPE_CHECKING:
     from graph.app import Reprise
-    from graph.usecases.sweep import Sweep, Taken
+    from graph.usecases.sweep import ResumeAll, ResumedRun
 
 WORDS = {
     "needs_review": "waits for a review",
@@ -40,9 +40,9 @@ def resume_every(passwords: dict[str, str] | None, as_json: bool) -> int:
     async def work(reprise: Reprise) -> int:
         from graph.surfaces.cli.signals import Signals
 
-        done: list[Taken] = []
+        done: list[ResumedRun] = []
 
-        def told(one: Taken) -> None:
+        def told(one: ResumedRun) -> None:
             done.append(one)
             say(_line(one))
 
@@ -65,7 +65,7 @@ def resume_every(passwords: dict[str, str] | None, as_json: bool) -> int:
     return with_reprise(work)
 
 
-def _line(one: Taken) -> str:
+def _line(one: ResumedRun) -> str:
     from graph.usecases.sweep import name_of
 
     name, view = one_line(name_of(one.view), 60), one.view
@@ -79,7 +79,7 @@ def _line(one: Taken) -> str:
     return f"{name}  {status}: {settled} of {count(documents['total'], 'document')}  {duration(one.seconds)}"
 
 
-def _show(sweep: Sweep) -> None:
+def _show(sweep: ResumeAll) -> None:
     from graph.surfaces.terminal.run import show_next
     from graph.usecases.sweep import name_of
     from graph.views.status import next_action

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from nodes.domain.case_law.body.orders import COSTS, Order
 from nodes.domain.case_law.body.sums import sums
-from nodes.domain.case_law.ruling_text import DecisionText
+from nodes.domain.case_law.ruling_text import RulingText
 
 MOST_AMOUNTS = 60
 LONGEST_QUOTE = 900
@@ -82,7 +82,7 @@ class Amount:
     """For the costs of the proceedings."""
 
 
-def amounts(decision: DecisionText, ordered: Sequence[Order]) -> Iterator[Amount]:
+def amounts(decision: RulingText, ordered: Sequence[Order]) -> Iterator[Amount]:
     """Sums of money of the decision, those of the operative part first."""
     plain = decision.plain
     stop = decision.end
@@ -102,7 +102,7 @@ def amounts(decision: DecisionText, ordered: Sequence[Order]) -> Iterator[Amount
 class _Orders:
     """The operative part read verb by verb: what the court does, and what it only says that another court has done."""
 
-    def __init__(self, decision: DecisionText, ordered: Sequence[Order]) -> None:
+    def __init__(self, decision: RulingText, ordered: Sequence[Order]) -> None:
         self.decision = decision
         self.rule = self.recited = "other"
         """pays, denies, keeps, reverses, quashes or other: of this court, and of the court below as it is recited."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from nodes.domain.case_law.head.court import CASSATION
 from nodes.domain.case_law.head.number import ADMINISTRATIVE, AGREED, ALONE, CONTRADICTED
-from nodes.domain.case_law.ruling_text import HEAD, DecisionText
+from nodes.domain.case_law.ruling_text import HEAD, RulingText
 
 _VERBS = (
     r"casse|annule|rejette|declare|dit|condamne|deboute|ordonne|fixe|confirme|infirme|reforme|remet|renvoie|laisse"
@@ -127,7 +127,7 @@ class Solution:
     confidence: float
 
 
-def orders(decision: DecisionText) -> list[Order]:
+def orders(decision: RulingText) -> list[Order]:
     """The orders of the operative part, in order, without the closing formula."""
     lined = decision.lined
     start = decision.operative
@@ -149,7 +149,7 @@ def orders(decision: DecisionText) -> list[Order]:
     return found
 
 
-def _wrapped(decision: DecisionText, begin: int, cut: re.Match[str]) -> bool:
+def _wrapped(decision: RulingText, begin: int, cut: re.Match[str]) -> bool:
     """Whether the line breaks within an order: before a participle, which begins none, or before one more verb of what
     it says of the decision below."""
     broken = re.fullmatch(r",?[ \t]*\n[ \t]*", cut.group()) is not None
@@ -160,7 +160,7 @@ def _wrapped(decision: DecisionText, begin: int, cut: re.Match[str]) -> bool:
     )
 
 
-def solution(decision: DecisionText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
+def solution(decision: RulingText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
     """The solution: of the Cour de cassation, as head and operative part state it; they must agree."""
     if jurisdiction == CASSATION:
         return _of_cassation(decision, ordered)
@@ -179,7 +179,7 @@ def _in_part(said: Solution | None, ordered: Sequence[Order]) -> Solution | None
     return replace(said, value="Annulation partielle") if _AS_FAR_AS.search(order.words) else said
 
 
-def _of_cassation(decision: DecisionText, ordered: Sequence[Order]) -> Solution | None:
+def _of_cassation(decision: RulingText, ordered: Sequence[Order]) -> Solution | None:
     # A line of prose that goes on with "cassation." begins with a small letter.
     heads = _HEADED.finditer(decision.lined, 0, HEAD // 2)
     headed = next((one for one in heads if not decision.text[one.start("words")].islower()), None)

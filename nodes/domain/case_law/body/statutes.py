@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from nodes.domain.case_law.body.sources import ACT, SOURCE, TREATY, named
-from nodes.domain.case_law.ruling_text import DecisionText
+from nodes.domain.case_law.ruling_text import RulingText
 
 MOST = 150
 """Texts of one decision."""
@@ -88,7 +88,7 @@ class Statute:
         return f"article {self.article} {of}{self.source}"
 
 
-def statutes(decision: DecisionText) -> list[Statute]:
+def statutes(decision: RulingText) -> list[Statute]:
     """Every text once, in the order in which they are cited, at its place in a visa where it has one.
 
     The grounds annexed to the decision count only for what they alone cite.
@@ -128,14 +128,14 @@ def _lettered(article: str) -> bool:
     return article[:1].isalpha() and article[1:2] == "."
 
 
-def _visas(decision: DecisionText) -> Iterator[tuple[int, int]]:
+def _visas(decision: RulingText) -> Iterator[tuple[int, int]]:
     for match in _VISA.finditer(decision.lined, 0, decision.operative):
         end = _VISA_END.search(decision.lined, match.end(), min(match.end() + 1_500, decision.operative))
         if not decision.text[match.start() : match.end()].lstrip()[:1].islower():
             yield match.start(), end.start() if end else match.end() + 300
 
 
-def _cited(decision: DecisionText) -> Iterator[Statute]:
+def _cited(decision: RulingText) -> Iterator[Statute]:
     plain = decision.plain
     used = 0
     last: dict[str, str] = {}
@@ -243,7 +243,7 @@ def _article(number: re.Match[str], letter: str) -> str:
     return f"{shown} {suffix}".strip()
 
 
-def _source(decision: DecisionText, position: int, last: Mapping[str, str]) -> tuple[str, int]:
+def _source(decision: RulingText, position: int, last: Mapping[str, str]) -> tuple[str, int]:
     """The code or act that the articles before `position` belong to, and its end."""
     plain = decision.plain
     for _ in range(4):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nodes.domain.case_law.body.orders import Order, Solution
-from nodes.domain.case_law.ruling_text import HEAD, DecisionText, Zone
+from nodes.domain.case_law.ruling_text import HEAD, RulingText, Zone
 from nodes.domain.text.sentences import Sentence, sentences
 
 PARTS = ("facts", "procedure", "question", "answer", "scope")
@@ -85,7 +85,7 @@ class Cited:
     end: int
 
 
-def summary(decision: DecisionText, solution: Solution | None, ordered: Sequence[Order]) -> list[Cited]:
+def summary(decision: RulingText, solution: Solution | None, ordered: Sequence[Order]) -> list[Cited]:
     """At most a dozen sentences, in the order of the parts; a part of which nothing was seen is not there."""
     split = [one for one in _whole(decision) if one.end - one.start >= SHORTEST]
     found = [
@@ -101,7 +101,7 @@ def summary(decision: DecisionText, solution: Solution | None, ordered: Sequence
     return kept
 
 
-def _whole(decision: DecisionText) -> list[Sentence]:
+def _whole(decision: RulingText) -> list[Sentence]:
     """Sentences, those that were parted behind an abbreviation or a line that passed for a heading joined again."""
     found: list[Sentence] = []
     for one in sentences(decision.document):
@@ -122,7 +122,7 @@ def _within(split: Sequence[Sentence], zone: Zone) -> list[Sentence]:
     return [one for one in split if zone.start <= one.start < zone.end]
 
 
-def _cited(decision: DecisionText, part: str, start: int, end: int) -> Cited:
+def _cited(decision: RulingText, part: str, start: int, end: int) -> Cited:
     """The range without its paragraph number, cut where it is too long."""
     number = _NUMBER.match(decision.plain, start, end)
     start = number.end() if number else start
@@ -134,7 +134,7 @@ def _cited(decision: DecisionText, part: str, start: int, end: int) -> Cited:
     return Cited(part, start, start + len(words))
 
 
-def _story(decision: DecisionText, split: Sequence[Sentence]) -> Iterator[Cited]:
+def _story(decision: RulingText, split: Sequence[Sentence]) -> Iterator[Cited]:
     told = [sentence for zone in decision.named("story") for sentence in _within(split, _told(decision, zone))]
     own = [one for one in told if not _JOINS.search(decision.plain, one.start, one.end)]
     proceeds = False
@@ -149,12 +149,12 @@ def _story(decision: DecisionText, split: Sequence[Sentence]) -> Iterator[Cited]
         yield _cited(decision, "procedure", *lodged.span())
 
 
-def _told(decision: DecisionText, zone: Zone) -> Zone:
+def _told(decision: RulingText, zone: Zone) -> Zone:
     read = _READ.search(decision.lined, decision.lined.find("\n", zone.start) + 1, zone.end)
     return replace(zone, end=read.start()) if read else zone
 
 
-def decisive(decision: DecisionText, category: str) -> list[Zone]:
+def decisive(decision: RulingText, category: str) -> list[Zone]:
     """The parts of the reasons that carry the solution: those with a visa where the court quashes, else the longest."""
     told = next((zone.start for zone in decision.named("story")), min(HEAD // 2, decision.operative))
     reasons = [
@@ -169,7 +169,7 @@ def decisive(decision: DecisionText, category: str) -> list[Zone]:
     return [zone for zone in reasons if zone.end - zone.start >= longest // 2]
 
 
-def _question(decision: DecisionText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[Cited]:
+def _question(decision: RulingText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[Cited]:
     category = solution.category if solution else ""
     asked = re.search(r"[«\"“][^«»\"“”?]{20,1500}\?\s*[»\"”]", decision.text[: decision.operative])
     if asked and "QPC" in category:
@@ -193,7 +193,7 @@ def _question(decision: DecisionText, split: Sequence[Sentence], solution: Solut
             yield _cited(decision, "question", sentence.start, sentence.end)
 
 
-def _complaint(decision: DecisionText, sentence: Sentence, zone: Zone) -> Iterator[Cited]:
+def _complaint(decision: RulingText, sentence: Sentence, zone: Zone) -> Iterator[Cited]:
     """What the ground reproaches, up to "alors", and its first branch."""
     plain = decision.plain
     alters = _ALTERS.search(plain, sentence.start, min(zone.end, sentence.end + 40))
@@ -206,7 +206,7 @@ def _complaint(decision: DecisionText, sentence: Sentence, zone: Zone) -> Iterat
             yield _cited(decision, "question", begin, min(ends))
 
 
-def _answer(decision: DecisionText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[Cited]:
+def _answer(decision: RulingText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[Cited]:
     rated: list[tuple[float, Sentence]] = []
     for zone in decisive(decision, solution.category if solution else ""):
         for sentence in _within(split, zone):
@@ -222,7 +222,7 @@ def _answer(decision: DecisionText, split: Sequence[Sentence], solution: Solutio
 
 
 def _scope(
-    decision: DecisionText, split: Sequence[Sentence], solution: Solution | None, ordered: Sequence[Order]
+    decision: RulingText, split: Sequence[Sentence], solution: Solution | None, ordered: Sequence[Order]
 ) -> Iterator[Cited]:
     if solution is not None and solution.end - solution.start > SHORTEST:
         yield _cited(decision, "scope", solution.start, solution.end)

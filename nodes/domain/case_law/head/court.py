@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from nodes.domain.case_law.ruling_text import HEAD, DecisionText, line_around
+from nodes.domain.case_law.ruling_text import HEAD, RulingText, line_around
 
 CASSATION = "Cour de cassation"
 STATE_COUNCIL = "Conseil d'État"
@@ -90,7 +90,7 @@ class Seen:
     detail: dict[str, str]
 
 
-def court(decision: DecisionText) -> Seen | None:
+def court(decision: RulingText) -> Seen | None:
     """The court whose decision this is: the first that the head names, not one whose decision is attacked."""
     best: tuple[int, str, re.Match[str]] | None = None
     below: tuple[int, str, re.Match[str]] | None = None
@@ -117,7 +117,7 @@ def court(decision: DecisionText) -> Seen | None:
     return Seen(joined if seat else name, match.start(), match.end(), detail)
 
 
-def _cased(decision: DecisionText, start: int, end: int) -> str:
+def _cased(decision: RulingText, start: int, end: int) -> str:
     """A place as it is written, in mixed case also where the head is in capitals."""
     words = " ".join(decision.text[start:end].split()).replace("’", "'")
     if not words.isupper():
@@ -126,7 +126,7 @@ def _cased(decision: DecisionText, start: int, end: int) -> str:
     return re.sub(r"(?<=[ -])(?:De|Du|Des|La|Le|Les|Sur|Sous|En|Lès|Et)(?=[ -])", lambda m: m[0].lower(), titled)
 
 
-def chamber(decision: DecisionText, jurisdiction: str) -> Seen | None:
+def chamber(decision: RulingText, jurisdiction: str) -> Seen | None:
     """The chamber under its usual name for the Cour de cassation, as written for all others."""
     head = decision.lined[:HEAD]
     if jurisdiction == CASSATION:
@@ -141,7 +141,7 @@ def chamber(decision: DecisionText, jurisdiction: str) -> Seen | None:
     return Seen(" ".join(words.split()), start, start + len(words), {})
 
 
-def _of_cassation(head: str, decision: DecisionText) -> Seen | None:
+def _of_cassation(head: str, decision: RulingText) -> Seen | None:
     # The head also names the chamber of the court whose decision is attacked.
     for lead in (r"cour\s*de\s*cassation\s*[,.-]?\s*(?:civile,\s*)?", r"(?m)^[ \t]*", r"\bla\s+"):
         for name, pattern in _CHAMBERS:
@@ -161,7 +161,7 @@ def _of_cassation(head: str, decision: DecisionText) -> Seen | None:
     return None
 
 
-def formation(decision: DecisionText, jurisdiction: str) -> Seen | None:
+def formation(decision: RulingText, jurisdiction: str) -> Seen | None:
     """How many judges sat, under the name that the Cour de cassation publishes; publication marks in the detail."""
     if jurisdiction != CASSATION:
         return None

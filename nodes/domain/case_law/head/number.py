@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nodes.domain.case_law.head.court import CASSATION, STATE_COUNCIL
 from nodes.domain.case_law.head.dates import FIGURES, NUMBER_WORD, WEEKDAY, date_after, date_at
-from nodes.domain.case_law.ruling_text import HEAD, TAIL, DecisionText, line_around
+from nodes.domain.case_law.ruling_text import HEAD, TAIL, RulingText, line_around
 
 ADMINISTRATIVE = (STATE_COUNCIL, "Cour administrative d'appel", "Tribunal administratif")
 TOP = 2_500
@@ -72,7 +72,7 @@ class Stated:
     confidence: float = ALONE
 
 
-def numbers(decision: DecisionText, jurisdiction: str) -> list[Stated]:
+def numbers(decision: RulingText, jurisdiction: str) -> list[Stated]:
     """All numbers of the decision, its own case number first."""
     head = decision.plain[:TOP]
     found = _appeals(decision) if jurisdiction in (CASSATION, "") else []
@@ -88,7 +88,7 @@ def numbers(decision: DecisionText, jurisdiction: str) -> list[Stated]:
     return found
 
 
-def _appeals(decision: DecisionText) -> list[Stated]:
+def _appeals(decision: RulingText) -> list[Stated]:
     """Numbers of the pourvois of the head; the first is the decision's own."""
     plain = decision.plain
     label = _APPEAL_LABEL.search(plain, 0, HEAD)
@@ -123,7 +123,7 @@ def _dotted(match: re.Match[str]) -> str:
     return f"{match['year']}-{match['mid']}.{match['last']}"
 
 
-def _others(decision: DecisionText, jurisdiction: str) -> Iterator[Stated]:
+def _others(decision: RulingText, jurisdiction: str) -> Iterator[Stated]:
     lined = decision.lined[:TOP]
     if jurisdiction in ADMINISTRATIVE:
         own = _STATE.search(lined)
@@ -144,7 +144,7 @@ def _others(decision: DecisionText, jurisdiction: str) -> Iterator[Stated]:
         yield Stated(listed["number"].upper(), listed.start(), listed.end(), "portalis")
 
 
-def decided_on(decision: DecisionText, jurisdiction: str) -> Stated | None:
+def decided_on(decision: RulingText, jurisdiction: str) -> Stated | None:
     """The date of the decision, ISO: the one that most of its places state, the first of them if they differ."""
     places = [one for one in _dates(decision, jurisdiction) if one is not None]
     if not places:
@@ -156,7 +156,7 @@ def decided_on(decision: DecisionText, jurisdiction: str) -> Stated | None:
     return Stated(chosen.value, chosen.start, chosen.end, chosen.kind, sure)
 
 
-def _dates(decision: DecisionText, jurisdiction: str) -> Iterator[Stated | None]:
+def _dates(decision: RulingText, jurisdiction: str) -> Iterator[Stated | None]:
     """Where a decision may state its date, at most one a place."""
     plain, lined = decision.plain, decision.lined
     if jurisdiction in (CASSATION, ""):
@@ -192,7 +192,7 @@ def _headed(lined: str, jurisdiction: str, stop: int) -> Stated | None:
     return None
 
 
-def _closed(decision: DecisionText) -> Stated | None:
+def _closed(decision: RulingText) -> Stated | None:
     """The date of the closing formula; the last one, since reasons may tell of other decisions."""
     start = max(decision.operative, decision.end - TAIL) if decision.operative < decision.end else decision.end - TAIL
     start = max(start, 0)

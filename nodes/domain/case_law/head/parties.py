@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nodes.domain.case_law.head.court import CASSATION
 from nodes.domain.case_law.head.dates import date_at
-from nodes.domain.case_law.ruling_text import HEAD, DecisionText
+from nodes.domain.case_law.ruling_text import HEAD, RulingText
 
 MOST = 120
 LONGEST = 240
@@ -79,7 +79,7 @@ class Named:
     end: int
 
 
-def parties(decision: DecisionText, jurisdiction: str) -> list[Named]:
+def parties(decision: RulingText, jurisdiction: str) -> list[Named]:
     """Parties in the order of the decision, each name once a role."""
     found = _of_cassation(decision) if jurisdiction == CASSATION else _headed(decision)
     seen: dict[tuple[str, str], Named] = {}
@@ -88,7 +88,7 @@ def parties(decision: DecisionText, jurisdiction: str) -> list[Named]:
     return list(seen.values())[:MOST]
 
 
-def attacked(decision: DecisionText) -> Named | None:
+def attacked(decision: RulingText) -> Named | None:
     """The decision against which the pourvoi or the appeal is directed, in the words of the text."""
     match = _ATTACKED.search(decision.plain, 0, min(decision.operative, REACH))
     if match is None or date_at(decision.plain, *match.span("words")) is None:
@@ -98,7 +98,7 @@ def attacked(decision: DecisionText) -> Named | None:
     return Named(" ".join(words.split()), "attacked", start, start + len(words))
 
 
-def _of_cassation(decision: DecisionText) -> Iterator[Named]:
+def _of_cassation(decision: RulingText) -> Iterator[Named]:
     plain = decision.plain
     begin = _BEGIN.search(plain, 0, HEAD)
     start = begin.end() if begin else 0
@@ -133,7 +133,7 @@ def _of_cassation(decision: DecisionText) -> Iterator[Named]:
         yield from _items(decision, opposing.end(), ended.start() if ended else stop, "défendeur")
 
 
-def _items(decision: DecisionText, start: int, end: int, role: str) -> Iterator[Named]:
+def _items(decision: RulingText, start: int, end: int, role: str) -> Iterator[Named]:
     cuts = [match for match in _ITEM.finditer(decision.plain, start, end)]
     begins = [match.end() for match in cuts] or [start]
     ends = [match.start() for match in cuts[1:]] + [end]
@@ -142,7 +142,7 @@ def _items(decision: DecisionText, start: int, end: int, role: str) -> Iterator[
             yield named
 
 
-def _name(decision: DecisionText, begin: int, stop: int, role: str) -> Named | None:
+def _name(decision: RulingText, begin: int, stop: int, role: str) -> Named | None:
     lead = _LEAD.match(decision.plain, begin, stop)
     start = lead.end() if lead else begin
     comma = _comma(decision.plain, start, min(stop, start + LONGEST))
@@ -165,7 +165,7 @@ def _comma(plain: str, start: int, end: int) -> int:
     return end
 
 
-def _headed(decision: DecisionText) -> Iterator[Named]:
+def _headed(decision: RulingText) -> Iterator[Named]:
     lined = decision.lined
     headings = list(_HEADINGS.finditer(lined, 0, min(HEAD * 2, decision.operative)))
     for place, heading in enumerate(headings):

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nodes.domain.evidence.findings import RISKS, Finding
-from nodes.domain.evidence.note_model import Note, Section, Sentence, Standing, is_stated, is_weighed, status_of
+from nodes.domain.evidence.note_model import Note, Section, Sentence, SupplierRating, is_stated, is_weighed, status_of
 from nodes.domain.report.render.markdown import anchor, decision_text, mark
 from nodes.domain.report.wording.reasons import reasons_of
 from nodes.domain.report.wording.texts import texts
@@ -122,7 +122,7 @@ def _said(place: int, section: Section) -> tuple[_Said, ...]:
     )
 
 
-def _reasons(note: Note, standing: Standing) -> list[_Reason]:
+def _reasons(note: Note, standing: SupplierRating) -> list[_Reason]:
     known = {finding.finding_id for finding in note.findings}
     said = []
     for reason, ground in zip_longest(standing.reasons, standing.grounds[: len(standing.reasons)], fillvalue=""):

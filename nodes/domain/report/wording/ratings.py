@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.evidence.note_model import Standing
+from nodes.domain.evidence.note_model import SupplierRating
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.report.wording.reasons import standing_in
 from nodes.domain.runs.settings import DocumentResult
@@ -16,7 +16,7 @@ from nodes.domain.shared.formats import NAME_LIMIT, one_line
 
 
 def grounded(
-    standing: Standing, behind: Sequence[Finding], documents: Sequence[DocumentResult], playbook: Playbook
+    standing: SupplierRating, behind: Sequence[Finding], documents: Sequence[DocumentResult], playbook: Playbook
 ) -> tuple[Finding | None, ...]:
     """For each reason of a standing, as scored, the finding that gives it: the first one, as in the score.
 
@@ -30,12 +30,12 @@ def grounded(
 
 
 def as_shown(
-    standing: Standing,
+    standing: SupplierRating,
     grounds: Sequence[Finding | None],
     language: str,
     names: Mapping[str, str],
     documents: Sequence[str],
-) -> Standing:
+) -> SupplierRating:
     """A standing as the note shows it; where a supplier has several `documents`, a page is a page of one that is named.
 
     `names`: what the scores call a clause type → what the note calls it.

@@ -14,7 +14,7 @@ from nodes.domain.evidence.note_model import (
     Section,
     SectionKind,
     Sentence,
-    Standing,
+    SupplierRating,
     is_stated,
     status_of,
     title_in,
@@ -51,7 +51,7 @@ class NoteInput:
     """All of the run, scored, each with its decision."""
     documents: Sequence[DocumentResult]
     playbook: Playbook
-    standings: Sequence[Standing]
+    standings: Sequence[SupplierRating]
     """As scored; a document that names no supplier stands under its own name."""
     language: str = "en"
     """en or fr."""
@@ -96,7 +96,7 @@ class _Writer:
         called = self.called()
         self.standings = [self.standing(one, called) for one in ranked]
 
-    def standing(self, one: Standing, called: Mapping[str, str]) -> Standing:
+    def standing(self, one: SupplierRating, called: Mapping[str, str]) -> SupplierRating:
         grounds = grounded(one, self.behind[one.name], self.given.documents, self.given.playbook)
         done = [row.document for row in self.given.documents if row.state == "done"]
         mine = [document for document in done if self.group[document] == one.name]
