@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.surfaces.cli.main import main as cli
+from graph.surfaces.cli import main as cli
 
 Ended = subprocess.CompletedProcess[str]
 

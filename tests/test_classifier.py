@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from graph.training.corpus import hits, plain_text, read_contracts
 from nodes.domain.answers.passages import choose, likely_ones
+from nodes.domain.clauses import classifier, engine_files, rules
 from nodes.domain.clauses.classifier import FORMAT, load, load_model, load_notions, save, steps, sure, weigh
 from nodes.domain.clauses.local_engine import LONGEST, MOST, SURE_RULE, chances_of, classified, look, with_model
 from nodes.domain.clauses.sentence_vectors import features, width
-from nodes.domain.evidence.findings import classifier, engine_files, rules
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.shared.errors import MissingPart
 from nodes.domain.text.sentences import sentences

@@ -21,9 +21,9 @@ from out_of_fold import DATA, ROOT, out_of_fold
 from graph.training.corpus import Contract
 from graph.training.fitting import TYPES
 from nodes.domain.answers.passages import Passage, reading_list
+from nodes.domain.clauses import local_engine
 from nodes.domain.clauses.classifier import Model
 from nodes.domain.clauses.local_engine import with_model
-from nodes.domain.evidence.findings import local_engine
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.ports import Services
