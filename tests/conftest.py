@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 import shutil
 import tempfile
-import uuid
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import psycopg
 import pytest
-from desk import Desk
+from databases import NEW, create, named, to_end
 from hypothesis import HealthCheck, settings
-from world import CHILDREN
+from processes import CHILDREN
+from reader_desk import Desk
 
 from graph import Reprise, composition
 from graph.adapters import embedded_postgres
 from graph.adapters.processes.worker_pool import WorkerPool
 from graph.runtime.postgres.migrations import migrate
 from graph.testing.endpoint import ScriptedEndpoint
-
-ROOT = Path(__file__).resolve().parents[1]
-T = TypeVar("T")
-DATA = ROOT.parent / "shared" / "data"
-NEW = "TEMPLATE reprise_template"
-"""How a migrated database with nothing in it is made."""
 
 # Whatever terminal or service the tests run in, what is printed has one width and no colour.
 TERMINAL = "COLUMNS LINES FORCE_COLOR NO_COLOR PY_COLORS GITHUB_ACTIONS TTY_COMPATIBLE TTY_INTERACTIVE"
@@ -112,14 +104,14 @@ def server_home() -> Iterator[Path]:
     home = Path(tempfile.mkdtemp(prefix="reprise-test-"))
     home.chmod(0o755)
     yield home
-    _to_end(embedded_postgres.stop(home))
+    to_end(embedded_postgres.stop(home))
     shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def server(server_home: Path) -> str:
     """Address of the session's server, with a migrated template."""
-    url = _to_end(embedded_postgres.start(server_home))
+    url = to_end(embedded_postgres.start(server_home))
     with psycopg.connect(url, autocommit=True) as connection:
         # What is killed here are our processes, never the server: its own fsync would only make the suite slow.
         connection.execute("ALTER SYSTEM SET fsync = off")
@@ -127,7 +119,7 @@ def server(server_home: Path) -> str:
         connection.execute("ALTER SYSTEM SET autovacuum = off")
         connection.execute("SELECT pg_reload_conf()")
         connection.execute("CREATE DATABASE reprise_template")
-    _to_end(migrate(named(url, "reprise_template")))
+    to_end(migrate(named(url, "reprise_template")))
     return url
 
 
@@ -188,31 +180,3 @@ async def asking(database: str, home: Path, endpoint: ScriptedEndpoint) -> Async
     key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
     async with Reprise.open(database_url=database, home=home, **key) as opened:
         yield opened
-
-
-def _to_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also from a fixture that a running loop asked for."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
-
-
-def named(url: str, database: str) -> str:
-    """The same server, another database."""
-    parts = psycopg.conninfo.conninfo_to_dict(url) | {"dbname": database}
-    return psycopg.conninfo.make_conninfo("", **parts)
-
-
-def create(server: str, how: str) -> str:
-    """A new database, made `how`."""
-    name = f"t_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} {how}".encode())
-    return named(server, name)
-
-
-def copied(server: str, database: str) -> str:
-    """A new database with all that this one holds; sessions that are left there are ended, as a copy allows none."""
-    name = psycopg.conninfo.conninfo_to_dict(database)["dbname"]
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
-    return create(server, f"TEMPLATE {name}")

@@ -16,8 +16,10 @@ import tempfile
 from decimal import Decimal
 from pathlib import Path
 
-from stage import database_at, place, verdict
-from world import begin, contracts, environment, kill, number, run, wait_until
+from stage import database_at, place, verdict  # isort: skip  # it makes the other ones importable
+from databases import number
+from processes import begin, environment, kill, run, wait_until
+from sample_contracts import contracts
 
 from graph.runtime.calls.pricing import Prices
 from graph.testing.endpoint import ScriptedEndpoint

@@ -13,8 +13,7 @@ import sys
 from pathlib import Path
 
 from stage import database_at, place, verdict  # isort: skip  # it makes the other one importable
-
-from faults_room import SHARES, Books, mix, run_under_faults
+from faulty_runs import SHARES, Books, mix, run_under_faults
 
 LOST = (1, 2, 3)
 

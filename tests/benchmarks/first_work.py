@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from stage import database_at, place, verdict
-from world import begin, environment, kill, run
+
+from stage import database_at, place, verdict  # isort: skip  # it makes the other ones importable
+from processes import begin, environment, kill, run
 
 from graph import Reprise
 from graph.runtime.postgres.lease import OWNER

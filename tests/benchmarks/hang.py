@@ -3,7 +3,7 @@
 python tests/benchmarks/hang.py [--small]
 
 The limit of one request is one second, and three in the slow lane. Its twin runs on the same documents without a hang.
-That an endpoint which never answers is given up in this way is in tests/test_time.py.
+That an endpoint which never answers is given up in this way is in tests/integration/test_time.py.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import sys
 import time
 from pathlib import Path
 
-from stage import documents, number_of, place, reprise_at, tools, verdict, with_tools
-from world import rows
+from stage import documents, number_of, place, reprise_at, tools, verdict, with_tools  # isort: skip  # it makes the other ones importable
+from databases import rows
 
 from nodes.domain.shared.errors import Transient
 from nodes.ports import ToolRequest

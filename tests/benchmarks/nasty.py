@@ -16,8 +16,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from stage import verdict
-from world import DATA
+from stage import verdict  # isort: skip  # it makes the other ones importable
+from paths import DATA
 
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader
 from graph.adapters.processes.worker_pool import WorkerPool

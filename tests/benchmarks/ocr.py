@@ -13,9 +13,9 @@ import time
 import unicodedata
 from pathlib import Path
 
+from stage import verdict  # isort: skip  # it makes the other ones importable
+from paths import DATA
 from rapidfuzz.distance import Levenshtein
-from stage import verdict
-from world import DATA
 
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader
 from graph.adapters.processes.worker_pool import WorkerPool, usable_cpus

@@ -15,8 +15,8 @@ import sys
 import time
 from pathlib import Path
 
-from stage import documents, place, reprise_at, tools, verdict, with_tools
-from world import rows
+from stage import documents, place, reprise_at, tools, verdict, with_tools  # isort: skip  # it makes the other ones importable
+from databases import rows
 
 MOST_MS, MOST_RATIO, MOST_MB, MOST_BYTES_APART = 5.0, 1.1, 50, 80
 PER_STEP = """

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 import pypdfium2 as pdfium
+
+from stage import verdict  # isort: skip  # it makes the other ones importable
+from paths import DATA
 from rapidfuzz.fuzz import partial_ratio
-from stage import verdict
-from world import DATA
 
 from graph.adapters.documents.ocr.rapid_ocr import recognise
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import psutil
-from stage import verdict
-from world import DATA
+
+from stage import verdict  # isort: skip  # it makes the other ones importable
+from paths import DATA
 
 from graph.adapters.documents.file_reader import read_file
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader

@@ -16,8 +16,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from stage import verdict
-from world import contracts, run
+from stage import verdict  # isort: skip  # it makes the other ones importable
+from processes import run
+from sample_contracts import contracts
 
 from graph.testing.endpoint import ScriptedEndpoint
 

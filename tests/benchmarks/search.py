@@ -21,8 +21,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from stage import place, reprise_at, verdict
-from world import number
+from stage import place, reprise_at, verdict  # isort: skip  # it makes the other ones importable
+from databases import number
 
 from graph import Reprise
 from graph.training.corpus import plain_text

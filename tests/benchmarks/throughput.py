@@ -17,9 +17,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from stage import place, reprise_at, verdict  # isort: skip  # it makes the other ones importable
+from paths import DATA
 from reading import bare
-from stage import place, reprise_at, verdict
-from world import DATA
 
 from graph import Reprise
 from graph.adapters.processes.worker_pool import usable_cpus

@@ -1,0 +1,252 @@
+"""Contract families: what an amendment overrides, and what is named and not there."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+
+from graph import Reprise
+from nodes.domain.contracts.families.families import Families, families
+from nodes.domain.contracts.families.members import Member, member
+from nodes.domain.contracts.families.overrides import article_at, marked, numbering
+from nodes.domain.contracts.reader import read
+from nodes.domain.evidence.findings import Candidate, Finding
+from nodes.domain.evidence.locate_findings import located, located_facts
+from nodes.domain.runs.settings import DocumentResult
+from nodes.domain.text.documents import DocumentText, Page, SourceDocument
+
+ROOM = ROOT / "samples" / "data-room"
+
+MASTER = """Master Services Agreement
+Reference: AC/2023-017
+This Master Services Agreement is made on 1 March 2023 between Acme Ltd (the "Supplier") and Meridian SA (the
+"Customer").
+1. Term
+1.1 This Agreement continues for a term of three (3) years.
+2. Liability
+2.1 The liability of the Supplier shall not exceed EUR 500,000.
+2.2 The Supplier shall be insured.
+3. Payment
+3.1 Invoices are payable within 45 days of receipt.
+4. Exclusivity
+4.1 The Customer shall buy hosting from the Supplier only.
+"""
+
+AMENDMENT = """Amendment No. 1
+to the Master Services Agreement AC/2023-017 dated 1 March 2023
+This Amendment No. 1 is made on 12 September 2024 between Acme Ltd (the "Supplier") and Meridian SA (the "Customer").
+1. Clause 2.1 is deleted and replaced by the following:
+"2.1 The liability of the Supplier shall not exceed EUR 150,000."
+2. In clause 3.1 the words "45 days" are replaced by "30 days".
+3. Clause 4.1 is deleted.
+"""
+
+SECOND = (
+    AMENDMENT.replace("No. 1", "No. 2").replace("150,000", "90,000").replace("12 September 2024", "3 May 2025")
+)  # fmt: skip
+
+FRENCH_MASTER = """Contrat-cadre d'approvisionnement
+Entre la société Verdelis, SAS, ci-après « le Fournisseur », et la société Meridian, SA, ci-après « l'Acheteur ».
+Article 1 – Durée
+1.1 Le contrat est conclu pour une durée de trois ans.
+Article 2 – Exclusivité
+2.1 L'Acheteur s'engage à s'approvisionner exclusivement auprès du Fournisseur.
+Fait à Nantes, le 12 juin 2023, en deux originaux.
+"""
+
+FRENCH_AMENDMENT = """Avenant n° 1
+au contrat-cadre d'approvisionnement du 12 juin 2023
+Entre la société Verdelis, SAS, ci-après « le Fournisseur », et la société Meridian, SA, ci-après « l'Acheteur ».
+Article 1 – Exclusivité
+L'article 2.1 est remplacé par les dispositions suivantes : « L'Acheteur achète librement. »
+Fait à Lyon, le 3 avril 2025.
+"""
+
+
+def text_of(text: str, language: str = "en") -> DocumentText:
+    return DocumentText("0" * 64, text, (Page(1, "read", "", 0, len(text), 595, 842),), language)
+
+
+def member_of(name: str, text: str, *, ordinal: int = 0, supplier: str = "Acme Ltd", language: str = "en") -> Member:
+    row = DocumentResult(
+        ordinal, name, f"{ordinal:064x}", "done", supplier=supplier, language=language, pages=((1, "read", ""),)
+    )
+    given = text_of(text, language)
+    return member(row, located_facts(given, [fact.to_json() for fact in read(given, [])]))
+
+
+def found_in(name: str, text: str, **quotes: str) -> list[Finding]:
+    """Findings of a document by clause type and quote."""
+    source = SourceDocument(name, f"{abs(hash(name)) % 10**9:064d}", 1, 1, f"/{name}")
+    candidates = [Candidate(kind, quote, 0.9, "x", text.index(quote)) for kind, quote in quotes.items()]
+    return located(text_of(text), source, candidates, "Acme Ltd")
+
+
+def overrides(related: Families, texts: dict[str, str], findings: Sequence[Finding]) -> dict[str, tuple[str, bool]]:
+    """Clause type → (by, certain) of each finding that is marked."""
+    kinds = {one.finding_id: f"{one.document}:{one.clause_type}" for one in findings}
+    numbered = {name: numbering(text) for name, text in texts.items()}
+    return {kinds[key]: (over["by"], over["certain"]) for key, over in marked(findings, related, numbered)}
+
+
+MASTER_CLAUSES = {
+    "cap_on_liability": "2.1 The liability of the Supplier shall not exceed EUR 500,000.",
+    "insurance": "2.2 The Supplier shall be insured.",
+    "payment_terms": "3.1 Invoices are payable within 45 days of receipt.",
+    "exclusivity": "4.1 The Customer shall buy hosting from the Supplier only.",
+}
+
+
+def test_an_article_that_is_replaced_or_deleted_is_overridden_and_one_that_is_touched_may_be() -> None:
+    related = families([member_of("master.pdf", MASTER), member_of("amendment.pdf", AMENDMENT, ordinal=1)])
+    assert related.masters == {"amendment.pdf": ("master.pdf", True)}
+    findings = found_in("master.pdf", MASTER, **MASTER_CLAUSES)
+    assert overrides(related, {"master.pdf": MASTER}, findings) == {
+        "master.pdf:cap_on_liability": ("amendment.pdf", True),
+        "master.pdf:payment_terms": ("amendment.pdf", False),
+        "master.pdf:exclusivity": ("amendment.pdf", True),
+    }
+
+
+def test_a_later_amendment_overrides_what_an_earlier_one_put_there() -> None:
+    texts = {"m.pdf": MASTER, "b.pdf": AMENDMENT, "a.pdf": SECOND}
+    for order in itertools.permutations(texts):
+        related = families(member_of(name, texts[name], ordinal=order.index(name)) for name in order)
+        findings = found_in("m.pdf", MASTER, cap_on_liability=MASTER_CLAUSES["cap_on_liability"])
+        cap = "The liability of the Supplier shall not exceed EUR 150,000."
+        findings += found_in("b.pdf", AMENDMENT, cap_on_liability=cap)
+        findings += found_in("a.pdf", SECOND, cap_on_liability=cap.replace("150,000", "90,000"))
+        marks = overrides(related, {"m.pdf": MASTER}, findings)
+        assert marks["b.pdf:cap_on_liability"] == ("a.pdf", True)
+        assert marks["m.pdf:cap_on_liability"][1] and "a.pdf:cap_on_liability" not in marks
+
+
+def test_a_french_amendment_finds_its_contract_by_title_and_date() -> None:
+    members = [
+        member_of("contrat.pdf", FRENCH_MASTER, language="fr", supplier="Verdelis"),
+        member_of("avenant.pdf", FRENCH_AMENDMENT, ordinal=1, language="fr", supplier="Verdelis"),
+    ]
+    related = families(members)
+    assert related.masters == {"avenant.pdf": ("contrat.pdf", True)}
+    clause = "2.1 L'Acheteur s'engage à s'approvisionner exclusivement auprès du Fournisseur."
+    findings = found_in("contrat.pdf", FRENCH_MASTER, exclusivity=clause)
+    assert overrides(related, {"contrat.pdf": FRENCH_MASTER}, findings) == {
+        "contrat.pdf:exclusivity": ("avenant.pdf", True)
+    }
+
+
+def test_where_only_the_title_fits_an_override_is_not_claimed_and_where_two_fit_none_is_chosen() -> None:
+    unnumbered = AMENDMENT.replace("AC/2023-017 dated 1 March 2023", "dated 1 March 2023")
+    bare = MASTER.replace("Reference: AC/2023-017\n", "").replace("is made on 1 March 2023 ", "is made ")
+    related = families([member_of("m.pdf", bare), member_of("a.pdf", unnumbered, ordinal=1)])
+    assert related.masters == {"a.pdf": ("m.pdf", False)}
+    findings = found_in("m.pdf", bare, **MASTER_CLAUSES)
+    assert {sure for _, sure in overrides(related, {"m.pdf": bare}, findings).values()} == {False}
+
+    two = [member_of("m.pdf", bare), member_of("n.pdf", bare, ordinal=1), member_of("a.pdf", unnumbered, ordinal=2)]
+    assert families(two).masters == {}
+    other = MASTER.replace("AC/2023-017", "ZZ/9999-001").replace("1 March 2023", "7 July 2021")
+    assert families([member_of("m.pdf", other), member_of("a.pdf", AMENDMENT, ordinal=1)]).masters == {}
+
+
+def test_an_amendment_whose_agreement_is_not_there_is_a_finding_with_the_words_that_name_it() -> None:
+    related = families([member_of("a.pdf", AMENDMENT)])
+    (finding,) = related.findings
+    assert (finding.clause_type, finding.page, finding.alignment) == ("missing_master", 1, "exact")
+    assert finding.quote == "Master Services Agreement AC/2023-017 dated 1 March 2023"
+    assert families([member_of("a.pdf", AMENDMENT), member_of("m.pdf", MASTER, ordinal=1)]).findings == ()
+
+
+ATTACHED = MASTER + "\n5. Annexes\n5.1 The prices are in Annex 1, attached hereto. The tests are in Annex 2.\n"
+
+
+def test_an_annex_that_is_said_to_be_attached_and_is_nowhere_is_a_finding_with_its_reference() -> None:
+    (finding,) = families([member_of("m.pdf", ATTACHED)]).findings
+    assert (finding.clause_type, finding.reasons) == (
+        "missing_annex",
+        ("Annex 1 is said to be attached and is not there",),
+    )
+    assert "Annex 1, attached hereto" in finding.quote and finding.spans
+    french = FRENCH_MASTER + "\nLes tarifs figurent à l'annexe n° 3, jointe au présent contrat.\n"
+    (finding,) = families([member_of("c.pdf", french, language="fr")]).findings
+    assert finding.clause_type == "missing_annex" and "annexe n° 3" in finding.quote
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "supplier"),
+    [
+        ("m.pdf", "", "Acme Ltd"),
+        ("m.pdf#Annex 1 - Prices.pdf", "Prices of the services", ""),
+        ("Annex 1 prices.pdf", "Prices of the services", "Acme Ltd"),
+        ("other.pdf", "Annex 1 – Prices\nHosting costs EUR 10.", "Acme Ltd"),
+    ],
+)
+def test_an_annex_is_there_inside_the_document_embedded_in_it_or_beside_it(name: str, text: str, supplier: str) -> None:
+    master = ATTACHED if text else ATTACHED + "\nAnnex 1: Prices\nHosting costs EUR 10.\n"
+    members = [member_of("m.pdf", master)]
+    members += [member_of(name, text, ordinal=1, supplier=supplier)] if text else []
+    assert families(members).findings == ()
+
+
+def test_the_annex_of_another_supplier_is_not_the_one_that_is_missing() -> None:
+    stranger = member_of("z/Annex 1.pdf", "Annex 1 – Prices", ordinal=1, supplier="Other Ltd")
+    assert [one.clause_type for one in families([member_of("m/m.pdf", ATTACHED), stranger]).findings] == [
+        "missing_annex"
+    ]
+
+
+def test_a_part_that_names_no_supplier_stands_under_that_of_its_agreement() -> None:
+    inside = member_of("m.pdf#Annex 1.pdf", "Annex 1 – Prices", ordinal=1, supplier="")
+    related = families([member_of("m.pdf", ATTACHED), inside])
+    assert related.adopted() == {"m.pdf#Annex 1.pdf": "Acme Ltd"}
+    assert related.parts == {"m.pdf#Annex 1.pdf"}
+
+
+def test_paragraphs_are_numbered_whatever_numbers_stand_at_the_beginning_of_a_line() -> None:
+    text = "1. Term\n1.1 It lasts\n12 months from\n3 May 2020 on.\n2. Law\nArticle 3 – Court\n3.1 London.\n17 Streets"
+    known = numbering(text)
+    assert [number for _, number in known] == ["1", "1.1", "2", "3", "3.1"]
+    assert article_at(known, text.index("London")) == "3.1" and article_at(known, 0) == "1"
+
+
+async def test_the_sample_amendment_takes_the_place_of_the_cap_in_score_and_note(reprise: Reprise) -> None:
+    await reprise.start(ROOM / "Northwind Hosting", thread="n", review="never", language="en")
+    findings = await reprise.findings("n")
+    master = [one for one in findings if one.document.startswith("Master") and one.overridden]
+    void = [one for one in master if one.overridden and one.overridden["certain"]]
+    assert "cap_on_liability" in {one.clause_type for one in void}
+    assert {(one.score, one.risk, one.needs_review) for one in void} == {(0, "low", False)}
+    assert {one.reasons[-1] for one in void} == {"overridden by Amendment No 1.pdf, page 1"}
+    assert "payment_terms" in {one.clause_type for one in master if one not in void}
+    assert all(
+        "may be overridden by Amendment No 1.pdf, page 1" in one.review_reason for one in master if one not in void
+    )
+    cap = next(
+        one for one in findings if one.document.startswith("Amendment") and one.clause_type == "cap_on_liability"
+    )
+    assert cap.score > 0 and "150,000" in cap.quote
+    note = await reprise.report("n")
+    assert re.search(r"cap EUR 500,000 \(page 7; overridden by Amendment No 1\.pdf, page 1\)", note)
+    assert "cap EUR 150,000 (page 1)" in note and "term 36 months (page 4)" in note
+    assert "Amendment No 1.pdf of Master Services Agreement.pdf: 14.3 replaced (page 1)" in note
+    page = await reprise.report("n", "html")
+    assert "overridden by Amendment No 1.pdf, page 1" in page and "notice against renewal 90 days (page 4)" in page
+
+
+async def test_a_missing_annex_is_scored_by_the_playbook_and_reviewed_like_any_finding(
+    reprise: Reprise, tmp_path: Path
+) -> None:
+    (tmp_path / "contract.txt").write_text(ATTACHED.replace("\n", "\n\n"))
+    await reprise.start(tmp_path, thread="a", review="never")
+    (finding,) = [one for one in await reprise.findings("a") if one.clause_type == "missing_annex"]
+    assert finding.score == 30 and finding.reasons == (
+        "+20 an annex of the contract was not given to us",
+        "+10 it is about prices, service levels or data",
+        "Annex 1 is said to be attached and is not there",
+    )
+    assert "**Missing annex**" in await reprise.report("a")

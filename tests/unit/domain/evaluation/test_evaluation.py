@@ -1,0 +1,287 @@
+"""eval: what counts as found, which traps were stepped into, and that no stored answer flatters the figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runs import refused, run_here
+from databases import number
+from paths import SAMPLES
+from processes import environment
+from risky_contracts import risky
+
+from graph.testing.endpoint import ScriptedEndpoint
+from nodes.domain.evaluation.evaluation import Letters, Scores, Seen, evaluate, meets, together
+from nodes.domain.evaluation.golden_set import Gold, GoldError, matches, read_gold
+from nodes.domain.evidence.findings import Finding
+
+TEXT = "1. The liability of the Supplier shall not exceed EUR 5,000.\n2. This is governed by the laws of Fra-\nnce. End"
+CAP, LAW = "The liability of the Supplier shall not exceed EUR 5,000.", "This is governed by the laws of France."
+
+
+def finding(clause_type: str, start: int, end: int, page: int | None = 1, alignment: Any = "exact") -> Finding:
+    spans = ((start, end),) if alignment != "not_found" else ()
+    quote = TEXT[start:end]
+    return Finding(
+        "f" * 12, "a/One.pdf", "0" * 64, "", clause_type, quote, page, page, (), spans, alignment, 0.9, "local"
+    )
+
+
+def at(quote: str) -> tuple[int, int]:
+    return Letters(TEXT).all(quote)[0]
+
+
+def scored(gold: list[Gold], *findings: Finding) -> Scores:
+    return evaluate(gold, [Seen("a/One.pdf", TEXT, findings)])
+
+
+def test_a_clause_that_was_found_on_its_page_is_right_in_every_way() -> None:
+    rates = scored([Gold("One", "cap", CAP, 1)], finding("cap", *at(CAP))).types["cap"].rates()
+    assert {rates[name] for name in rates if name not in ("documents_with", "unlocated")} == {1.0}
+    assert (rates["documents_with"], rates["unlocated"]) == (1, 0)
+
+
+def test_a_gold_quote_is_found_across_a_hyphen_and_a_line_end() -> None:
+    assert TEXT[slice(*at(LAW))] == "This is governed by the laws of Fra-\nnce"
+
+
+def test_a_missed_clause_a_false_one_and_a_wrong_page_are_counted_apart() -> None:
+    gold = [Gold("One.pdf", "cap", CAP, 2), Gold("One.pdf", "law", LAW, 1), Gold("other.pdf", "audit", CAP)]
+    found = scored(gold, finding("cap", *at(CAP)), finding("audit", *at(LAW)), finding("cap", 0, 5, None, "not_found"))
+    cap, law, audit = (found.types[name].rates() for name in ("cap", "law", "audit"))
+    assert (cap["doc_f1"], cap["page_accuracy"], cap["unlocated"]) == (1.0, 0.0, 1)
+    assert (law["doc_recall"], law["span_recall"], law["doc_precision"]) == (0.0, 0.0, None)
+    assert (audit["doc_precision"], audit["span_precision"]) == (0.0, 0.0)
+    assert found.unread == ["other.pdf"]
+
+
+def test_a_whole_page_around_a_clause_is_not_the_clause() -> None:
+    assert meets((100, 200), (90, 480)) and meets((100, 130), (0, 800))
+    assert not meets((100, 200), (0, 900)) and not meets((100, 200), (180, 400))
+
+
+def test_a_quote_that_the_text_does_not_hold_counts_as_missed() -> None:
+    found = scored([Gold("One", "cap", "Liability is capped at one million.")], finding("cap", *at(CAP)))
+    assert found.lost == 1 and found.types["cap"].rates()["span_recall"] == 0.0
+
+
+def test_what_people_disagree_about_is_neither_right_nor_wrong() -> None:
+    gold = [Gold("One", "cap", CAP, 1, uncertain=True)]
+    rates = scored(gold, finding("cap", *at(CAP))).types["cap"].rates()
+    assert (rates["documents_with"], rates["doc_f1"], rates["span_precision"]) == (0, None, None)
+
+
+def test_a_trap_is_stepped_into_by_its_own_type_at_its_own_place_only() -> None:
+    trap = [Gold("One", "cap", LAW, must_not_find=True), Gold("One", "audit", "", must_not_find=True)]
+    harmless = scored(trap, finding("cap", *at(CAP)), finding("law", *at(LAW)))
+    assert (harmless.traps, list(harmless.fallen)) == (2, [])
+    fallen = scored(trap, finding("cap", *at(LAW)), finding("audit", *at(CAP))).fallen
+    assert [(one.document, one.clause_type, one.page) for one in fallen] == [
+        ("a/One.pdf", "cap", 1),
+        ("a/One.pdf", "audit", 1),
+    ]
+
+
+def test_a_trap_that_nothing_can_step_into_is_not_counted_and_is_named() -> None:
+    trap = [
+        Gold("Gone", "cap", "", must_not_find=True, where="gold.jsonl, line 1"),
+        Gold("One", "cap", "Words of another contract.", must_not_find=True),
+        Gold("One", "pets", "", must_not_find=True),
+        Gold("Blank", "cap", "", must_not_find=True),
+        Gold("One", "cap", LAW, must_not_find=True),
+    ]
+    known = frozenset({"cap"})
+    seen = [Seen("a/One.pdf", TEXT, [finding("cap", *at(CAP))], known), Seen("Blank.pdf", "", (), known)]
+    found = evaluate(trap, seen)
+    assert (found.traps, list(found.fallen), found.matched, found.unread) == (1, [], 1, ["Blank", "Gone"])
+    assert [(one.document, one.why) for one in found.untested] == [
+        ("Gone", "no document of this name was there"),
+        ("One", "its words are not in a/One.pdf"),
+        ("One", "pets was not looked for in a/One.pdf"),
+        ("Blank", "no text of its document could be read"),
+    ]
+    assert str(found.untested[0]) == "gold.jsonl, line 1 (no document of this name was there)"
+
+
+def test_a_document_of_which_the_set_says_nothing_is_counted_and_said_to_be() -> None:
+    gold, silent = [Gold("One", "cap", CAP)], Seen("Two.pdf", TEXT, [finding("cap", *at(CAP))])
+    found = evaluate(gold, [Seen("a/One.pdf", TEXT, [finding("cap", *at(CAP))]), silent])
+    assert (found.silent, found.documents, found.types["cap"].rates()["doc_precision"]) == (1, 2, 0.5)
+    assert found.to_json()["documents_not_in_gold"] == 1
+
+
+def test_scores_of_two_sets_add_up_and_neither_judges_the_documents_of_the_other() -> None:
+    one, other = [Gold("One", "cap", CAP, 1)], [Gold("One", "law", LAW, 1), Gold("One", "law", CAP, must_not_find=True)]
+    both = [finding("cap", *at(CAP)), finding("law", *at(LAW))]
+    whole = together([evaluate(set_, [Seen("a/One.pdf", TEXT, both)]) for set_ in (one, other)])
+    assert list(whole.types) == ["cap", "law"] and whole.mean()["doc_f1"] == whole.mean()["span_precision"] == 1.0
+    assert (whole.documents, whole.traps, whole.matched, list(whole.fallen)) == (2, 1, 2, [])
+
+
+def test_a_missing_clause_that_was_noted_is_not_a_clause_that_was_found() -> None:
+    absent = finding("cap", 0, 5, None, "absent").with_(spans=())
+    assert scored([Gold("One", "cap", CAP)], absent).types["cap"].rates()["doc_recall"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 1 is no JSON"),
+        ("[]", "no JSON object"),
+        ('{"document": "a"}', "lacks document or clause_type"),
+        ('{"document": "a", "clause_type": "cap"}', "lacks text"),
+        ('{"document": "a", "clause_type": "cap", "text": "x", "page": 0}', "pages count from 1"),
+        ("", "has no line"),
+    ],
+)
+def test_a_golden_set_that_cannot_be_read_is_refused_with_its_line(line: str, said: str) -> None:
+    with pytest.raises(GoldError, match=said):
+        read_gold([line], "gold.jsonl")
+
+
+def test_documents_go_by_path_name_or_stem_and_types_by_their_slug() -> None:
+    assert all(matches(name, "a/One.pdf") for name in ("a/One.pdf", "One.pdf", "One"))
+    assert not matches("ne", "a/One.pdf") and not matches("b/One.pdf", "a/One.pdf")
+    (one,) = read_gold(['{"doc": "One", "clause_type": "Cap On Liability", "quote": "x"}'], "gold")
+    assert (one.clause_type, one.text) == ("cap_on_liability", "x")
+
+
+def test_the_traps_of_the_samples_are_not_stepped_into(
+    database: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["eval", SAMPLES / "traps-gold.jsonl", "--min-f1", "0.6"]
+    ended = run_here([*arguments, "--json"], environment(database, home), capsys)
+    (side,) = json.loads(ended.stdout)["sides"]
+    assert side["traps"] == {"set": 37, "fallen": []} and ended.returncode == 0, ended.stderr
+    assert (side["documents"], side["took"]["calls"], side["unread"]) == (6, 0, [])
+
+
+def test_two_engines_stand_side_by_side_and_each_is_asked_anew(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = risky(tmp_path / "room", 2)
+    gold = tmp_path / "gold.jsonl"
+    text = "This agreement is governed by the laws of France"
+    lines = [{"document": name.stem, "clause_type": "governing_law", "text": text} for name in folder.iterdir()]
+    gold.write_text("\n".join(map(json.dumps, lines)))
+    with ScriptedEndpoint() as endpoint:
+        env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="key")
+        arguments = ["eval", gold, "--source", folder, "--against", "openai:scripted-1"]
+        first = run_here([*arguments, "--json"], env, capsys)
+        asked = len(endpoint.calls("received"))
+        assert {call["model"] for call in endpoint.calls("received")} == {"scripted-1"}
+        second = run_here(arguments, env, capsys)
+        assert len(endpoint.calls("received")) == 2 * asked > 0
+    local, openai = json.loads(first.stdout)["sides"]
+    assert (local["side"], openai["side"]) == ("local", "openai scripted-1")
+    assert local["types"]["governing_law"]["doc_f1"] == openai["types"]["governing_law"]["doc_f1"] == 1.0
+    assert openai["took"]["calls"] == asked and openai["took"]["valid_answers"] == 1.0
+    assert (openai["took"]["basis"], openai["took"]["calls_unpriced"]) == ("unknown", asked)
+    assert f"at least $0.00 ({asked} calls unpriced)" in second.stdout
+    assert "local | openai scripted-1" in second.stdout and "1.000 | 1.000" in second.stdout
+    assert number(database, "SELECT count(*) AS n FROM reprise.calls WHERE state = 'reused' AND tool = 'model'") == 0
+
+
+def test_what_is_wrong_with_the_golden_set_or_its_folder_is_one_sentence(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env = environment(database, home)
+    gold = tmp_path / "gold.jsonl"
+    assert "cannot be read" in refused(run_here(["eval", gold], env, capsys), 2)
+    gold.write_text('{"document": "a", "clause_type": "cap_on_liability", "text": "x y"}')
+    said = refused(run_here(["eval", gold], env, capsys), 2)
+    assert "there is no folder gold/ or pdf/" in said and "--source" in said
+    here = ["eval", gold, "--source", risky(tmp_path / "room", 1)]
+    assert "openai:MODEL" in refused(run_here([*here, "--against", "x"], env, capsys), 2)
+    assert "--types: foo is no clause type" in refused(run_here([*here, "--types", "foo"], env, capsys), 2)
+    assert "extract alone" in refused(run_here([*here, "--model", "summarize=x"], env, capsys), 2)
+    gold.write_text('{"document": "gold", "clause_type": "cap_on_libility", "must_not_find": true}')
+    said = refused(run_here(here, env, capsys), 2)
+    assert "cap_on_libility (gold.jsonl, line 1)" in said
+    assert number(database, "SELECT count(*) AS n FROM reprise.runs") == 0
+
+
+def test_both_sides_are_looked_at_before_the_first_one_reads(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"document": "contract_000", "clause_type": "governing_law", "text": "laws of France"}))
+    arguments = ["eval", gold, "--source", risky(tmp_path / "room", 1), "--against", "openai:x"]
+    assert "needs a key" in refused(run_here(arguments, environment(database, home), capsys), 1)
+    assert number(database, "SELECT count(*) AS n FROM reprise.runs") == 0
+
+
+def test_what_the_first_side_took_is_shown_where_the_second_one_fails(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"document": "contract_000", "clause_type": "governing_law", "text": "laws of France"}))
+    arguments = ["eval", gold, "--source", risky(tmp_path / "room", 1), "--against", "openai:m", "--json"]
+    with ScriptedEndpoint(key="another") as endpoint:
+        env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="key")
+        ended = run_here(arguments, env, capsys)
+    (side,) = json.loads(ended.stdout)["sides"]
+    assert (side["side"], side["types"]["governing_law"]["doc_f1"]) == ("local", 1.0)
+    assert ended.returncode == 1 and "error: " in ended.stderr
+
+
+def test_a_trap_that_was_not_tested_fails_the_command_in_one_sentence(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [
+        {"document": "contract_000", "clause_type": "insurance", "must_not_find": True},
+        {"document": "Renamed", "clause_type": "insurance", "must_not_find": True},
+        {"document": "contract_000", "clause_type": "insurance", "text": "not in there", "must_not_find": True},
+    ]
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("\n".join(map(json.dumps, lines)))
+    arguments = ["eval", gold, "--source", risky(tmp_path / "room", 1)]
+    ended = run_here(arguments, environment(database, home), capsys)
+    assert ended.returncode == 1 and "0 of 1 trap stepped into" in ended.stdout
+    (said,) = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
+    assert "2 traps could not be tested: gold.jsonl, line 2 (no document of this name was there); " in said
+    assert "gold.jsonl, line 3 (its words are not in contract_000.txt)" in said
+
+
+def test_golden_sets_of_two_folders_are_each_compared_with_their_own(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    risky(tmp_path / "one", 2)
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "contract_000.txt").write_text(
+        'This Agreement is made between Firm 9 Ltd (the "Supplier") and Meridian Foods SA (the "Customer").\n\n'
+        "1. Governing Law. This Agreement is governed by the laws of Ireland."
+    )
+    law = "This Agreement is governed by the laws of"
+    trap = {"must_not_find": True, "clause_type": "uncapped_liability"}
+    one = [{"document": f"contract_00{n}", "clause_type": "governing_law", "text": f"{law} France"} for n in range(2)]
+    two = [{"document": "contract_000", "clause_type": "governing_law", "text": f"{law} Ireland"}]
+    for name, lines in (("one", one), ("two", [*two, {"document": "contract_000.txt", **trap}])):
+        (tmp_path / f"{name}-gold.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    arguments = ["eval", tmp_path / "one-gold.jsonl", tmp_path / "two-gold.jsonl", "--json"]
+    ended = run_here(arguments, environment(database, home), capsys)
+    said = json.loads(ended.stdout)
+    (side,) = said["sides"]
+    assert (said["gold"], said["source"].split("\n")) == (4, [str(tmp_path / "one"), str(tmp_path / "two")])
+    assert (side["documents"], side["unread"], side["gold_not_in_text"]) == (3, [], 0)
+    assert side["types"]["governing_law"]["documents_with"] == 3 and side["types"]["governing_law"]["doc_f1"] == 1.0
+    assert side["traps"] == {"set": 1, "fallen": []} and ended.returncode == 0, ended.stderr
+
+
+def test_a_side_that_its_budget_held_is_measured_on_what_it_read_and_exits_4(
+    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"document": "contract_000", "clause_type": "governing_law", "text": "laws of France"}))
+    arguments = ["eval", gold, "--source", risky(tmp_path / "room", 2), "--budget-usd", "0", "--json"]
+    with ScriptedEndpoint() as endpoint:
+        env = environment(database, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="key")
+        ended = run_here([*arguments, "--engine", "openai"], env, capsys)
+        assert endpoint.counts()["received"] == 0
+    assert ended.returncode == 4
+    assert json.loads(ended.stdout)["sides"][0]["took"]["status"] == "paused"
+    (said,) = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
+    assert "came to its limit with 0 of 2 documents read" in said and "--budget-usd" in said

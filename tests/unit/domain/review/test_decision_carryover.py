@@ -1,0 +1,58 @@
+"""Which decisions hold when the same findings are scored by another playbook. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from paths import PLAYBOOKS
+
+from nodes.domain.contracts.families.overrides import said
+from nodes.domain.evidence.findings import Finding
+from nodes.domain.playbook.model import Playbook
+from nodes.domain.playbook.reading import parse_playbook
+from nodes.domain.review.decision_carryover import carried
+from nodes.domain.review.review import Decision
+from nodes.domain.scoring.risk import unreviewed_risk, weighed
+
+SHIPPED = PLAYBOOKS / "due-diligence.toml"
+PLAYBOOK = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
+STRICTER = PLAYBOOK.model_copy(
+    update={
+        "clauses": tuple(
+            one.model_copy(update={"points": one.points + 7}) if one.type == "exclusivity" else one
+            for one in PLAYBOOK.clauses
+        )
+    }
+)
+
+
+def shown(**what: Any) -> Finding:
+    """An exclusivity as a person saw it in a review, scored by the shipped playbook."""
+    plain = Finding(
+        finding_id="1a2b3c4d5e6f", document="a.txt", document_sha256="0" * 64, supplier="X", clause_type="exclusivity",
+        quote="The Customer shall buy only from the Supplier.", page=1, page_end=1, boxes=(), spans=((0, 46),),
+        alignment="exact", confidence=0.9, source="local:rules@1",
+    )  # fmt: skip
+    finding = plain.with_(**what)
+    points, reasons = weighed(finding, PLAYBOOK)
+    over = (said(finding),) if said(finding) else ()
+    return finding.with_(score=points, reasons=(*reasons, *over), risk=unreviewed_risk(finding, PLAYBOOK))
+
+
+def held(finding: Finding, playbook: Playbook) -> int:
+    """How many decisions on it hold under the playbook."""
+    decision = Decision(finding.finding_id, "accept", "Ana", "fine", "0" * 64, datetime(2026, 1, 1, tzinfo=UTC))
+    return len(carried([decision], [{"findings": [finding.to_json()]}], playbook))
+
+
+def test_a_decision_on_a_finding_that_looks_the_same_holds_and_on_one_that_counts_more_does_not() -> None:
+    assert shown().score > 0
+    assert held(shown(), PLAYBOOK) == 1 and held(shown(), STRICTER) == 0
+
+
+def test_what_an_amendment_may_do_to_a_finding_is_no_change_of_the_playbook() -> None:
+    over = {"by": "amendment.txt", "unit": "page", "page": 1, "action": "replaces", "certain": False}
+    finding = shown(overridden=over)
+    assert finding.reasons[-1] == "may be overridden by amendment.txt, page 1"
+    assert held(finding, PLAYBOOK) == 1 and held(finding, STRICTER) == 0
