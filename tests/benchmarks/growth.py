@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / room) for room in ("support", "unit/domain/report")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from test_note import make_document, make_finding, make_note
+from sample_notes import make_document, make_finding, make_note
 
 from graph.training.corpus import plain_text
 from nodes.domain.case_law import reader as decisions

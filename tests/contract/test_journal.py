@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from journalled_tool import DOLLAR, Tool, a_run, question
 from processes import HELD, PATIENCE
 
 from graph.adapters.clock import ManualClock
@@ -22,43 +23,8 @@ from graph.runtime.memory.journal import MemoryJournal
 from graph.runtime.postgres.database import Database, pooled
 from graph.runtime.postgres.journal import PostgresJournal
 from graph.runtime.postgres.lease import OWNER
-from nodes.domain.runs.settings import Run, Settings
 from nodes.domain.shared.errors import AnswerInvalid, EndpointRefused, LeaseLost, LimitReached, MissingPart, Transient
-from nodes.ports import Timeouts, ToolAnswer, ToolRequest, Usage
-
-DOLLAR = {"paid-1": {"input": 1_000_000, "output": 0}}
-"""One dollar a prompt token."""
-
-
-@dataclass
-class Tool:
-    """Answers as it is told; `.asked` counts the world."""
-
-    script: list[Any] = field(default_factory=list)
-    asked: list[tuple[ToolRequest, str]] = field(default_factory=list)
-    delay: float = 0.0
-    name: str = "model"
-    attempts: int = 3
-
-    def worst_usage(self, question: ToolRequest) -> Usage:
-        return Usage(2, 0, 0)
-
-    async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
-        self.asked.append((question, feedback))
-        await asyncio.sleep(self.delay)
-        turn = self.script.pop(0) if self.script else {"ok": question.key["n"]}
-        if isinstance(turn, Exception):
-            raise turn
-        return ToolAnswer(turn, Usage(1, 0, 0))
-
-
-def a_run(matter: str = "m", **settings: Any) -> Run:
-    run_id, thread_id = str(uuid.uuid4()), str(uuid.uuid4())
-    return Run(run_id, thread_id, "", matter, "", "p", "x", "openai", 1, Settings(**settings))
-
-
-def question(n: int) -> ToolRequest:
-    return ToolRequest("model", "extract", {"n": n}, model="paid-1")
+from nodes.ports import Timeouts, Usage
 
 
 @pytest.fixture(params=["memory", "postgres"])

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from databases import number, rows
+from journalled_tool import DOLLAR, Tool, a_run, question
 from processes import environment, run
 from sample_contracts import contracts
-from test_journal import DOLLAR, Tool, a_run, question
 
 from graph import Reprise
 from graph.adapters.clock import SystemClock

@@ -12,8 +12,8 @@ import pytest
 from cli_runs import refused, run_here
 from databases import number, rows
 from processes import HELD, PATIENCE, PATIENT, begin, environment, kill, run, wait_until
+from pseudo_terminal import on_a_terminal, read_until
 from risky_contracts import RISKY, risky
-from test_cli_terminal import on_a_terminal, read_until
 
 from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint

@@ -2,47 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
 import os
-import pty
-import select
-import struct
-import subprocess
-import termios
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_runs import room, run_here
-from processes import PATIENCE, command, environment
+from processes import PATIENCE, environment
+from pseudo_terminal import on_a_terminal, read_until
 from rich.console import Console
 
 from graph.surfaces.terminal import lists as terminal_lists
 from graph.surfaces.terminal.run import columns as terminal_columns
 from graph.surfaces.terminal.run import show_findings
 from nodes.domain.evidence.findings import Finding
-
-
-def on_a_terminal(arguments: list[str], env: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
-    """A command on a terminal of 80 columns; the descriptor is its keyboard and screen."""
-    keyboard, screen = pty.openpty()
-    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
-    process = subprocess.Popen(command(*arguments), env=env, stdin=screen, stdout=screen, stderr=screen)
-    os.close(screen)
-    return process, keyboard
-
-
-def read_until(keyboard: int, wanted: str, seconds: float = PATIENCE) -> str:
-    """What comes on the screen up to the wanted words, and not a byte more: the rest is for the next who reads."""
-    text, end = b"", time.monotonic() + seconds
-    while not text.endswith(wanted.encode()):
-        assert time.monotonic() < end, text.decode(errors="replace")
-        if select.select([keyboard], [], [], 0.1)[0]:
-            text += os.read(keyboard, 1)
-    return text.decode(errors="replace")
 
 
 def test_a_person_reviews_one_finding_a_screen_and_every_decision_is_stored_at_once(

@@ -16,7 +16,7 @@ import pytest
 from paths import ROOT
 from processes import environment
 from risky_contracts import risky
-from test_note import make_finding as made
+from sample_notes import make_finding as made
 
 from graph import Reprise
 from graph.builder import build_graph

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_families import MASTER, member_of
+from sample_families import MASTER, member_of
 
 from nodes.domain.contracts.families.families import families
 

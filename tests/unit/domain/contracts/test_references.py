@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_families import (
+from sample_families import (
     AMENDMENT,
     FRENCH_AMENDMENT,
     FRENCH_MASTER,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ from cli_runs import run_here
 from langgraph.checkpoint.memory import InMemorySaver
 from paths import ROOT
 from risky_contracts import risky
-from test_risk import finding, result
+from sample_findings import finding, result
+from sample_playbooks import TOML, YAML, checked, read
 
 from graph import Reprise, build_graph, memory_services
 from graph.adapters.processes.slow_patterns import slow_ones
@@ -22,60 +22,6 @@ from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.reading import MOST_BYTES, json_schema, parse_playbook, read_playbook
 from nodes.domain.scoring.risk import score
 from nodes.domain.shared.errors import NotForkable, PlaybookError, UnknownThread
-
-TOML = """\
-name = "leases"
-version = 1
-title = "Leases"
-
-[[clauses]]
-type = "pets"
-title = { en = "Pets", fr = "Animaux" }
-question = "Which sentences say whether animals may be kept?"
-points = 50
-
-[[clauses]]
-type = "governing_law"
-title = { en = "Law" }
-question = "Which law governs?"
-
-[[rules]]
-language = "en"
-type = "pets"
-keywords = ["animal", "pet"]
-strong = [{ pattern = '\\\\b(?:pets?|animals?)\\\\b.{0,80}\\\\b(?:kept|keep|allowed)\\\\b', confidence = 0.9 }]
-
-[[rules]]
-language = "fr"
-type = "pets"
-keywords = ["animaux", "animal"]
-strong = [{ pattern = '\\\\banima(?:l|ux)\\\\b.{0,80}\\\\b(?:interdits?|admis|autorises?)\\\\b', confidence = 0.9 }]
-""".replace("\\\\", "\\")
-
-YAML = """\
-name: leases
-version: 1
-title: Leases
-clauses:
-  - type: pets
-    title: {en: Pets, fr: Animaux}
-    question: Which sentences say whether animals may be kept?
-    points: 50
-  - type: governing_law
-    title: {en: Law}
-    question: Which law governs?
-rules:
-  - language: en
-    type: pets
-    keywords: [animal, pet]
-    strong:
-      - {pattern: '\\b(?:pets?|animals?)\\b.{0,80}\\b(?:kept|keep|allowed)\\b', confidence: 0.9}
-  - language: fr
-    type: pets
-    keywords: [animaux, animal]
-    strong:
-      - {pattern: '\\banima(?:l|ux)\\b.{0,80}\\b(?:interdits?|admis|autorises?)\\b', confidence: 0.9}
-"""
 
 WRONG = """\
 name = "Leases"
@@ -101,17 +47,6 @@ modifiers = [
 ]
 colour = "red"
 """
-
-
-def read(text: str, name: str = "mine.toml") -> list[tuple[int, str]]:
-    return [(one.line, one.key) for one in read_playbook(text.encode(), name).problems]
-
-
-def checked(
-    file: Path, capsys: pytest.CaptureFixture[str], *more: str, env: Mapping[str, str] | None = None
-) -> tuple[int, str, list[str]]:
-    ended = run_here(["playbook", "check", file, *more], env or {}, capsys)
-    return ended.returncode, ended.stdout, ended.stderr.splitlines()
 
 
 def test_toml_and_yaml_say_the_same() -> None:

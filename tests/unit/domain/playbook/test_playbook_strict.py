@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from test_playbook import TOML, YAML, checked, read
+from sample_playbooks import TOML, YAML, checked, read
 
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.reading import parse_playbook

@@ -4,45 +4,27 @@ import json
 import re
 from dataclasses import replace
 from string import Formatter
-from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
+from sample_notes import (
+    CAP,
+    CHANGE,
+    DECIDED,
+    EXCLUDED,
+    HOSTILE,
+    RUN_FINDINGS,
+    make_document,
+    make_finding,
+    make_note,
+    said,
+)
 
-from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_check import check, verified
 from nodes.domain.evidence.note_model import Note, Section, Sentence, SupplierRating
-from nodes.domain.playbook.model import Clause, Playbook
 from nodes.domain.report.render.markdown import to_markdown
 from nodes.domain.report.wording.texts import ENGLISH, FRENCH
-from nodes.domain.report.writers.note_writer import NoteInput, with_dropped, write_note
-from nodes.domain.runs.settings import DocumentResult
-
-CAP = "The aggregate liability of Acme SAS shall not exceed EUR 100,000 in any twelve (12) month period."
-CHANGE = "The Client may terminate this Agreement on thirty (30) days' written notice from 1 March 2025."
-EXCLUDED = "The Supplier shall not be liable for loss of profit."
-
-
-def make_finding(finding_id: str, quote: str, **changes: Any) -> Finding:
-    values: dict[str, Any] = {
-        "finding_id": finding_id,
-        "document": "acme/master.pdf",
-        "document_sha256": "d" * 64,
-        "supplier": "Acme SAS",
-        "clause_type": "cap_on_liability",
-        "quote": quote,
-        "page": 3,
-        "page_end": 3,
-        "boxes": (),
-        "spans": ((10, 10 + len(quote)),),
-        "alignment": "exact",
-        "confidence": 0.9,
-        "source": "local:rules@1",
-        "risk": "high",
-        "score": 60,
-    }
-    return Finding(**{**values, **changes})
-
+from nodes.domain.report.writers.note_writer import with_dropped
 
 FINDINGS = {
     "cap": make_finding("cap", CAP),
@@ -120,55 +102,6 @@ def test_a_sentence_that_says_more_than_its_quotes_is_a_problem(sentence: Senten
 def test_another_supplier_of_the_run_is_a_stranger_even_in_small_letters() -> None:
     assert check(fact("liability of bêta conseil is capped"), FINDINGS, ["Acme SAS", "Bêta Conseil"]) is not None
     assert check(fact("liability of acme sas is capped"), FINDINGS, ["Acme SAS", "Bêta Conseil"]) is None
-
-
-def make_playbook() -> Playbook:
-    clauses = [
-        Clause(type="cap_on_liability", title={"en": "Cap on liability", "fr": "Plafond"}, question="?", required=True),
-        Clause(type="termination_for_convenience", title={"en": "Termination for convenience"}, question="?"),
-        Clause(type="governing_law", title={"en": "Governing law"}, question="?"),
-        Clause(type="insurance", title={"en": "Insurance"}, question="?", points_if_missing=10),
-    ]
-    return Playbook(name="due-diligence", version=1, title="Due diligence", clauses=tuple(clauses))
-
-
-def make_document(ordinal: int, document: str, supplier: str, **changes: Any) -> DocumentResult:
-    pages = tuple((number, "read", "") for number in range(1, 7))
-    values: dict[str, Any] = {"ordinal": ordinal, "sha256": "d" * 64, "state": "done", "pages": pages}
-    return DocumentResult(document=document, supplier=supplier, **{**values, **changes})
-
-
-DECIDED = {"verdict": "reject", "reviewer": "A. Martin", "reason": "a heading", "at": "2026-11-29T03:12:40+00:00"}
-RUN_FINDINGS = (
-    make_finding("a1", CAP),
-    make_finding("a2", CHANGE, clause_type="termination_for_convenience", risk="low", score=5),
-    make_finding("a3", "This Agreement is governed by French law.", clause_type="governing_law", page_end=4),
-    make_finding("b1", "Limitation of liability", decision=DECIDED),
-    make_finding("b2", EXCLUDED, needs_review=True, review_reason="risk is high"),
-    make_finding("b3", "Liability is unlimited.", alignment="not_found", page=None, spans=()),
-)
-RUN_DOCUMENTS = (
-    make_document(0, "acme/master.pdf", "Acme SAS"),
-    make_document(1, "acme/annex.pdf", "ACME S.A.S.", pages=((1, "ocr", ""), (2, "failed", "time-out"))),
-    make_document(2, "broken.pdf", "", state="failed", reason="not a PDF", pages=()),
-)
-
-
-def make_note(language: str = "en", **changes: Any) -> Note:
-    given = NoteInput(
-        "Acme suppliers",
-        RUN_FINDINGS,
-        RUN_DOCUMENTS,
-        make_playbook(),
-        [SupplierRating("Acme SAS", "high", 62, ("60 Cap on liability, page 3: +60 low cap",))],
-        language,
-    )
-    return write_note(replace(given, **changes))
-
-
-def said(note: Note, kind: Any) -> list[str]:
-    section = note.section(kind)
-    return [sentence.text for sentence in section.sentences] if section else []
 
 
 def test_the_note_opens_with_what_was_not_read() -> None:
@@ -278,9 +211,6 @@ def test_a_long_quote_is_given_under_each_of_its_types_however_many_they_are() -
 
 def test_the_order_of_findings_does_not_change_the_note() -> None:
     assert make_note(findings=RUN_FINDINGS[::-1]) == make_note()
-
-
-HOSTILE = "<script>alert(1)</script> [click](javascript:x) ![i](http://evil.example) \x1b[31m*b* \u202egnp\x00\ud800"
 
 
 def test_hostile_text_has_no_meaning_in_the_markdown() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from paths import PLAYBOOKS
-from test_note import CAP, CHANGE, DECIDED, make_document, make_finding, make_note, said
+from sample_notes import CAP, CHANGE, DECIDED, make_document, make_finding, make_note, said
 
 from graph.adapters.documents.document_text import warnings
 from graph.adapters.documents.reader import SENTENCES

@@ -6,8 +6,8 @@ import json
 import re
 
 import pytest
-from test_absence import CAP, OTHERS, TEXT, note_of, scored
-from test_risk import finding, result
+from sample_absences import CAP, OTHERS, TEXT, note_of, scored
+from sample_findings import finding, result
 
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_model import Note

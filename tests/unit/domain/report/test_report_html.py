@@ -7,7 +7,7 @@ from decimal import Decimal
 from html.parser import HTMLParser
 
 import pytest
-from test_note import DECIDED, HOSTILE, make_document, make_finding, make_note
+from sample_notes import DECIDED, HOSTILE, make_document, make_finding, make_note
 
 from nodes.domain.evidence.note_model import SupplierRating
 from nodes.domain.report.render.html import ReportFacts, render_report

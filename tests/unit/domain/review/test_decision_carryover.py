@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
+from carried_decisions import held
 from paths import PLAYBOOKS
 
 from nodes.domain.contracts.families.overrides import said
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.reading import parse_playbook
-from nodes.domain.review.decision_carryover import carried
-from nodes.domain.review.review import Decision
 from nodes.domain.scoring.risk import unreviewed_risk, weighed
 
 SHIPPED = PLAYBOOKS / "due-diligence.toml"
@@ -38,12 +35,6 @@ def shown(**what: Any) -> Finding:
     points, reasons = weighed(finding, PLAYBOOK)
     over = (said(finding),) if said(finding) else ()
     return finding.with_(score=points, reasons=(*reasons, *over), risk=unreviewed_risk(finding, PLAYBOOK))
-
-
-def held(finding: Finding, playbook: Playbook) -> int:
-    """How many decisions on it hold under the playbook."""
-    decision = Decision(finding.finding_id, "accept", "Ana", "fine", "0" * 64, datetime(2026, 1, 1, tzinfo=UTC))
-    return len(carried([decision], [{"findings": [finding.to_json()]}], playbook))
 
 
 def test_a_decision_on_a_finding_that_looks_the_same_holds_and_on_one_that_counts_more_does_not() -> None:

@@ -10,7 +10,7 @@ import pytest
 from databases import rows
 from paths import ROOT
 from risky_contracts import risky
-from test_risk import PLAYBOOK, finding, result
+from sample_findings import PLAYBOOK, finding, result
 
 from graph import Reprise
 from nodes.domain.playbook.reading import parse_playbook

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from test_review_replies import make_packet
+from sample_packets import make_packet
 
 from nodes.domain.review.review import sha256_of
 from nodes.domain.review.review_request import PAYLOAD_BYTES, gate_payload

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,55 +10,22 @@ import pytest
 from databases import rows
 from paths import DATA, ROOT
 from risky_contracts import risky
-from test_risk import finding, result
+from sample_absences import CAP, OTHERS, PLAYBOOK, READ, TEXT, lacking, note_of, scored
+from sample_findings import finding, result
 
 from graph import Reprise
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.evidence.note_check import verified
-from nodes.domain.evidence.note_model import Note, SupplierRating, status_of
-from nodes.domain.playbook.model import Playbook
+from nodes.domain.evidence.note_model import status_of
 from nodes.domain.playbook.reading import parse_playbook
-from nodes.domain.playbook.searched_types import LookedFor, known_locally
+from nodes.domain.playbook.searched_types import known_locally
 from nodes.domain.report.render.html import render_report
 from nodes.domain.report.render.markdown import to_markdown
-from nodes.domain.report.writers.note_writer import NoteInput, write_note
-from nodes.domain.runs.settings import DocumentResult
-from nodes.domain.scoring.absence import MISSING, missing_clauses
+from nodes.domain.scoring.absence import MISSING
 from nodes.domain.scoring.risk import Scored, score
-
-CLAUSE = '[[clauses]]\ntype = "{0}"\ntitle = {{ en = "{1}" }}\nquestion = "?"\n'
-NAMES = [
-    ("cap_on_liability", "Cap"),
-    ("governing_law", "Law"),
-    ("insurance", "Insurance"),
-    ("exclusivity", "Exclusive"),
-]
-TEXT = 'name = "test"\nversion = 3\ntitle = "Test"\n' + "".join(CLAUSE.format(*one) for one in NAMES)
-CAP = 'points_if_missing = 40\nmissing_reason = "no limit"\nrequired = true\n'
-PLAYBOOK = parse_playbook(TEXT.replace('"Cap" }\nquestion = "?"\n', '"Cap" }\nquestion = "?"\n' + CAP), "test")
-OTHERS = ("governing_law", "insurance", "exclusivity")
-READ = ((1, "read", ""), (2, "ocr", ""), (3, "empty", ""))
 
 
 def others(document: str = "a.pdf") -> list[Finding]:
     return [finding(name, document=document) for name in OTHERS]
-
-
-def lacking(
-    findings: Sequence[Finding], documents: Sequence[DocumentResult] = (), playbook: Playbook = PLAYBOOK
-) -> list[Finding]:
-    return list(missing_clauses(findings, documents or [result(pages=READ)], playbook, LookedFor(playbook)))
-
-
-def scored(
-    findings: Sequence[Finding], documents: Sequence[DocumentResult], *verdicts: str, playbook: Playbook = PLAYBOOK
-) -> Scored:
-    """Scored with what is missing, on which reviewers said this."""
-    absent = lacking(findings, documents, playbook)
-    for place, verdict in enumerate(verdicts):
-        decision = {"verdict": verdict, "reviewer": "A. Martin", "reason": "it is in clause 9", "at": "", "packet": ""}
-        absent[place] = absent[place].with_(decision=decision)
-    return score([*findings, *absent], documents, playbook)
 
 
 def absent_of(found: Scored) -> Finding:
@@ -168,13 +134,6 @@ def test_what_the_classifier_knows_has_english_rules() -> None:
     from nodes.domain.clauses.classifier import load_model
 
     assert set(map(str, load_model().types)) <= known_locally("en")
-
-
-def note_of(found: Scored, documents: Sequence[DocumentResult], playbook: Playbook = PLAYBOOK) -> Note:
-    standings = [SupplierRating(name, one.risk, one.score, one.reasons) for name, one in found.suppliers.items()]
-    note, dropped = verified(write_note(NoteInput("T", found.findings, documents, playbook, standings)))
-    assert not dropped
-    return note
 
 
 def test_the_note_states_an_absence_with_its_coverage_and_cites_the_finding() -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from carried_decisions import held
 from paths import PLAYBOOKS
-from test_decision_carryover import held
-from test_risk import finding, result
+from sample_findings import finding, result
 
 from graph.training.corpus import plain_text
 from nodes.domain.clauses.local_engine import look

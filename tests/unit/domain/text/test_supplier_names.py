@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_risk import result
+from sample_findings import result
 
 from nodes.domain.contracts.families.members import supplier_key
 from nodes.domain.text.supplier_names import fullest, names_of, settled, spelling, without_form
