@@ -65,7 +65,7 @@ def _scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Kept(WorkerPool):
-    """Children that outlive who asked for them: what closes is a run, and the next test goes on with them."""
+    """Worker processes that outlive who asked for them: what closes is a run, and the next test goes on with them."""
 
     async def aclose(self) -> None:
         """Nothing."""

@@ -161,10 +161,10 @@ async def test_closing_ends_also_a_child_that_is_only_starting(children: WorkerP
 
 PARENT = """
     import asyncio, os, sys, time
-    from graph.adapters.processes.worker_pool import Children
+    from graph.adapters.processes.worker_pool import WorkerPool
 
     async def main():
-        children = Children(workers=2)
+        children = WorkerPool(workers=2)
         pids = await asyncio.gather(*(children.run(os.getpid, timeout=300) for _ in range(2)))
         print(*pids, flush=True)
         await asyncio.gather(*(children.run(time.sleep, 900, timeout=1000) for _ in range(2)))
