@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph.adapters.documents.document_bytes import Refused, load, sections
+from graph.adapters.documents.document_bytes import load
 from graph.adapters.documents.document_text import assemble, encoded, told
 from graph.adapters.documents.file_kind import kind_of, text_of
 from graph.adapters.documents.layout.running_text import lay_out_plain
+from graph.adapters.documents.pages import Refused, sections
 
 
 def read_document(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:

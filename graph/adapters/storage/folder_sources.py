@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from graph.adapters.documents.attachments import list_embedded
+from graph.adapters.documents.document_bytes import list_attachments
 from graph.adapters.documents.file_kind import HEAD, skipped_because
 from graph.adapters.processes.worker_pool import WorkerDied, WorkerError, WorkerTimeout
 from nodes.domain.shared.errors import SourceError
@@ -56,7 +56,7 @@ class FolderSources:
         timeout = SECONDS + SECONDS_PER_MB * document.bytes / (1 << 20)
         try:
             rows: list[dict[str, Any]] = await self._children.run(
-                list_embedded, document.path, options, timeout=timeout
+                list_attachments, document.path, options, timeout=timeout
             )
         except (WorkerDied, WorkerTimeout, WorkerError):
             return ()  # the reader will find them again and say that they were not read

@@ -7,9 +7,9 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from graph.adapters.documents.document_bytes import Refused, sections
 from graph.adapters.documents.formats.docx_numbering import Numbering
 from graph.adapters.documents.layout.running_text import clean, lay_out_plain
+from graph.adapters.documents.pages import Refused, sections
 
 UNPACKED = 256 << 20
 """A document that claims to be larger when unpacked is an attack."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from graph.adapters.documents.document_bytes import Refused, sections
 from graph.adapters.documents.layout.running_text import clean, lay_out_plain
+from graph.adapters.documents.pages import Refused, sections
 
 MUTE = frozenset(("script", "style", "template", "noscript", "head", "svg", "math", "iframe", "object"))
 APART = frozenset(

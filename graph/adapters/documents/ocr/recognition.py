@@ -10,13 +10,14 @@ from typing import Any
 
 import pypdfium2 as pdfium
 
-from graph.adapters.documents.document_bytes import Refused, load
+from graph.adapters.documents.document_bytes import load
 from graph.adapters.documents.layout.reading_order import Line, in_order
 from graph.adapters.documents.layout.running_text import BOX_UNIT, Word, clean, lay_out
 from graph.adapters.documents.ocr import rapid_ocr, tesseract
 from graph.adapters.documents.ocr.blank_page import bare
 from graph.adapters.documents.ocr.lines import Found, sure
 from graph.adapters.documents.ocr.outcome import worded
+from graph.adapters.documents.pages import Refused
 from graph.adapters.documents.pdf.annotations import notes_of, ticked
 from graph.adapters.documents.pdf.appearance import Frame, draw
 from graph.adapters.documents.pdf.document import open_pdf

@@ -10,7 +10,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from graph.adapters.documents.document_bytes import Refused, bare_page
+from graph.adapters.documents.pages import Refused, bare_page
 from graph.adapters.documents.pdf.annotations import flatten, notes_of
 from graph.adapters.documents.pdf.layers import signed, veiled
 from graph.adapters.documents.pdf.page import Open, Page, read_pages
