@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sample_findings import result
+from sample_findings import finding, result
 
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_check import verified
@@ -65,3 +65,7 @@ def note_of(found: Scored, documents: Sequence[DocumentResult], playbook: Playbo
     note, dropped = verified(write_note(NoteInput("T", found.findings, documents, playbook, standings)))
     assert not dropped
     return note
+
+
+def others(document: str = "a.pdf") -> list[Finding]:
+    return [finding(name, document=document) for name in OTHERS]

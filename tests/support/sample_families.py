@@ -79,3 +79,6 @@ MASTER_CLAUSES = {
     "payment_terms": "3.1 Invoices are payable within 45 days of receipt.",
     "exclusivity": "4.1 The Customer shall buy hosting from the Supplier only.",
 }
+
+
+ATTACHED = MASTER + "\n5. Annexes\n5.1 The prices are in Annex 1, attached hereto. The tests are in Annex 2.\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import run_here
+from paths import ROOT
 
 from nodes.domain.playbook.reading import read_playbook
 
@@ -75,3 +76,84 @@ def checked(
 ) -> tuple[int, str, list[str]]:
     ended = run_here(["playbook", "check", file, *more], env or {}, capsys)
     return ended.returncode, ended.stdout, ended.stderr.splitlines()
+
+
+SHIPPED = (ROOT / "nodes" / "playbooks" / "due-diligence.toml").read_text("utf-8")
+
+
+FOUR_EYES = 'from_risk = "high"\nfour_eyes = ["high", "critical"]\n'
+
+
+WRONG = """\
+name = "Leases"
+version = 1
+title = "Leases"
+
+[thresholds]
+medium = 50
+high = 40
+
+[[clauses]]
+type = "pets"
+title = { en = "Pets" }
+question = "Pets?"
+points = "many"
+
+[[clauses]]
+type = "law"
+title = { en = "Law" }
+modifiers = [
+  { pattern = 'fine', points = 5, reason = "x" },
+  { pattern = '(', points = 5, reason = "x" },
+]
+colour = "red"
+"""
+
+
+STRANGE = """\
+name: strange
+version: "1"
+title: " "
+clauses:
+  - type: pets
+    title: {en: Pets}
+    question: ""
+    points: 010
+    required: "yes"
+    modifiers:
+      - {pattern: "", points: true, reason: ""}
+      - {pattern: (a+)+b, points: 1_000, reason: slow}
+  - type: pets
+    title: {}
+    question: "?"
+    points: 1
+    points: 2
+across:
+  - {type: missing_annex, title: Annex, question: "?"}
+title: [Twice]
+on: 1
+rules:
+  - {language: en, type: cats, keywords: [""]}
+"""
+
+
+STRANGE_PLACES = [
+    (2, "version"),
+    (7, "clauses[0].question"),
+    (8, "clauses[0].points"),
+    (9, "clauses[0].required"),
+    (11, "clauses[0].modifiers[0].pattern"),
+    (11, "clauses[0].modifiers[0].points"),
+    (11, "clauses[0].modifiers[0].reason"),
+    (12, "clauses[0].modifiers[1].points"),
+    (12, "clauses[0].modifiers[1].points"),
+    (13, "clauses[1].type"),
+    (14, "clauses[1].title"),
+    (17, "clauses[1].points"),
+    (19, "across[0].title"),
+    (20, "title"),
+    (20, "title"),
+    (21, "on"),
+    (23, "rules[0].keywords[0]"),
+    (23, "rules[0].type"),
+]

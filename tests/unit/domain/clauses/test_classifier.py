@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
-import subprocess
 import sys
 import zipfile
 from dataclasses import replace
@@ -14,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import ROOT
+from sample_agreement import AGREEMENT, TYPES
 
 from graph.training.corpus import hits, plain_text, read_contracts
 from nodes.domain.answers.passages import choose, likely_ones
@@ -21,32 +20,11 @@ from nodes.domain.clauses import classifier, engine_files, rules
 from nodes.domain.clauses.classifier import FORMAT, load, load_model, load_notions, save, steps, sure, weigh
 from nodes.domain.clauses.local_engine import LONGEST, MOST, SURE_RULE, chances_of, classified, look, with_model
 from nodes.domain.clauses.sentence_vectors import features, width
-from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.shared.errors import MissingPart
 from nodes.domain.text.sentences import sentences
 
 CONTRACTS = ROOT.parent / "shared" / "data" / "contracts"
 SHIPPED = ROOT / "nodes" / "models" / "clauses.npz"
-TYPES = parse_playbook(
-    (ROOT / "nodes" / "playbooks" / "due-diligence.toml").read_text(encoding="utf-8"), "due-diligence"
-).types
-
-AGREEMENT = """\
-SUPPLY AGREEMENT between Acme Ltd ("Supplier") and Bank plc ("Customer").
-
-9. Limitation of Liability. In no event shall either party be liable to the other for any indirect, incidental or
-consequential damages. The total liability of either party under this Agreement shall not exceed the fees paid during
-the twelve (12) months before the claim.
-
-10. Insurance. Supplier shall maintain commercial general liability insurance of at least $1,000,000 for each
-occurrence, and shall name Customer as an additional insured.
-
-11. Assignment. Neither party may assign this Agreement without the prior written consent of the other party, and any
-attempted assignment without such consent shall be void.
-
-12. Governing Law. This Agreement shall be governed by and construed in accordance with the laws of the State of New
-York, without regard to its conflict of laws principles.
-"""
 
 
 def test_the_model_is_small_and_holds_nothing_but_numbers_and_names_of_types() -> None:
@@ -206,19 +184,6 @@ def test_what_is_likely_is_read_when_the_budget_allows_and_the_surest_first() ->
     shown = " ".join(text.text[passage.start : passage.end] for passage in passages)
     assert sum(passage.chars for passage in passages) <= 4_000
     assert all(likely[rank].quote in shown for rank in range(4))
-
-
-def test_another_process_gives_the_same_chances_to_the_last_digit() -> None:
-    code = (
-        "import json, sys; from graph.training.corpus import plain_text; from nodes.domain.clauses.local_engine import look;"
-        "print(json.dumps([[c.clause_type, c.start, c.confidence] for c in look(plain_text(sys.stdin.read()),"
-        f"{TYPES!r}).passages]))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], input=AGREEMENT, capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    here = [[c.clause_type, c.start, c.confidence] for c in look(plain_text(AGREEMENT), TYPES).passages]
-    assert json.loads(done.stdout) == here
 
 
 def test_a_document_weighed_in_parts_weighs_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import DATA, PLAYBOOKS
+from sample_clauses import ENGLISH, document
 
-from graph.adapters.local_engine import ClauseRules, read_clauses
-from graph.adapters.processes.worker_pool import WorkerPool, WorkerTimeout
 from nodes.domain.clauses.local_engine import look
 from nodes.domain.clauses.rules import denies, find, load_rules, rules_sha256
 from nodes.domain.playbook.reading import parse_playbook
-from nodes.domain.shared.errors import AnswerInvalid
-from nodes.domain.text.documents import DocumentText, Page
 from nodes.domain.text.normalise import simplify
 from nodes.domain.text.sentences import sentences
-from nodes.ports import ToolRequest
 
 SHIPPED = PLAYBOOKS / "due-diligence.toml"
 TYPES = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence").types
-
-
-def document(text: str, language: str = "en", furniture: tuple[tuple[int, int], ...] = ()) -> DocumentText:
-    pages, at = [], 0
-    for number, page in enumerate(text.split("\f"), 1):
-        pages.append(Page(number, "read", "", at, at + len(page), 595, 842))
-        at += len(page) + 1
-    return DocumentText("0" * 64, text, tuple(pages), language, (), furniture)
 
 
 def split(text: str, furniture: tuple[tuple[int, int], ...] = ()) -> list[str]:
@@ -102,26 +86,6 @@ def test_the_hash_of_the_rules_is_a_sha256_and_stays() -> None:
     assert len(bytes.fromhex(rules_sha256())) == 32
 
 
-ENGLISH = {
-    "cap_on_liability": "In no event shall either party be liable for indirect or consequential damages.",
-    "uncapped_liability": "The limitations of liability in this Section shall not apply to gross negligence.",
-    "indemnification": "The Supplier shall indemnify and hold harmless the Customer from all claims of third parties.",
-    "termination_for_convenience": "The Customer may terminate this Agreement without cause upon 30 days notice.",
-    "governing_law": "This Agreement is governed by the laws of the State of New York.",
-    "insurance": "The Supplier shall maintain general liability insurance of $1,000,000 for each occurrence.",
-    "liquidated_damages": "The Supplier shall pay $500 a day as liquidated damages and not as a penalty.",
-    "anti_assignment": "Neither party may assign this Agreement without the prior written consent of the other.",
-    "audit_rights": "The Customer shall have the right to audit the books and records of the Supplier.",
-    "change_of_control": "Upon a change of control of the Supplier the Customer may terminate this Agreement.",
-    "warranty_duration": "The Supplier warrants the Products for a period of twelve (12) months after delivery.",
-    "exclusivity": "The Customer hereby appoints the Supplier as its exclusive provider of cloud services.",
-    "non_compete": "During the Term the Supplier shall not directly or indirectly compete with the Customer.",
-    "renewal_term": "The Agreement shall automatically renew for successive one-year terms.",
-    "confidentiality": "Each party shall keep the other's information confidential and shall not disclose it.",
-    "personal_data": "The Supplier shall process personal data only on instruction and comply with the GDPR.",
-    "force_majeure": "Neither party is liable for a delay caused by force majeure.",
-    "payment_terms": "Invoices shall be paid within thirty (30) days of receipt.",
-}
 FRENCH = {
     "cap_on_liability": "La responsabilité du Prestataire ne pourra excéder le montant annuel du contrat.",
     "uncapped_liability": "Ce plafond ne s'applique pas en cas de faute lourde ou de dol.",
@@ -318,47 +282,6 @@ def test_every_candidate_is_a_slice_of_the_text(noise: str) -> None:
     for candidate in find(document(text, ""), TYPES):
         assert candidate.start is not None
         assert text[candidate.start : candidate.start + len(candidate.quote)] == candidate.quote
-
-
-class OneText:
-    """Artifacts that hold one text."""
-
-    def __init__(self, text: DocumentText) -> None:
-        self.data = json.dumps(text.to_json()).encode()
-
-    async def get(self, sha256: str) -> bytes:
-        return self.data
-
-
-class Slow:
-    async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any:
-        raise WorkerTimeout(f"no answer within {timeout:g} s")
-
-
-def question() -> ToolRequest:
-    key = {"text_ref": "0" * 64, "rules": rules_sha256(), "types": ["insurance", "governing_law"]}
-    return ToolRequest("clause_rules", "extract", key, document="a.pdf")
-
-
-async def test_the_tool_answers_from_a_child_process_what_the_rules_say() -> None:
-    head = 'Agreement between Acme Ltd ("Supplier") and Bank plc ("Customer").'
-    text = document(f"{head}\n\n{ENGLISH['insurance']}")
-    children = WorkerPool(workers=1)
-    try:
-        answer = await ClauseRules(OneText(text), children).answer(question())  # type: ignore[arg-type]
-    finally:
-        await children.aclose()
-    (candidate,) = answer.value["candidates"]
-    assert candidate["quote"] == ENGLISH["insurance"]
-    assert answer.value["supplier"]["name"] == "Acme Ltd"
-    assert (
-        json.loads(json.dumps(answer.value)) == answer.value == read_clauses(json.dumps(text.to_json()), ["insurance"])
-    )
-
-
-async def test_a_child_without_an_answer_fails_this_document_only() -> None:
-    with pytest.raises(AnswerInvalid, match=r"a\.pdf.*60 s"):
-        await ClauseRules(OneText(document("x")), Slow()).answer(question())  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not (DATA / "contracts").is_dir(), reason="the contracts of the shared data are not here")

@@ -3,59 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from pathlib import Path
 
 import pytest
-from cli_runs import objects, room, run_here
-from databases import rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from processes import environment
+from sample_terms import ENGLISH, document
 
-from graph import Reprise
 from nodes.domain.clauses.local_engine import look
 from nodes.domain.contracts.reader import KINDS, read
 from nodes.domain.evidence.facts import Fact, Proposal
 from nodes.domain.evidence.findings import Candidate
 from nodes.domain.evidence.locate_findings import located_facts
-from nodes.domain.text.documents import DocumentText, Page
 from nodes.domain.text.quantities import numbers_in
 
 TYPES = ("cap_on_liability", "governing_law", "renewal_term", "termination_for_convenience")
 
-ENGLISH = """MASTER SERVICES AGREEMENT
-Reference: AC/2023-017
-
-This Master Services Agreement is made on 1 March 2023 between Acme Hosting Ltd, a company incorporated in
-England (the "Supplier"), and Meridian Foods SA, a société anonyme (the "Customer"). It replaces the letter of
-intent dated 4 January 2022.
-
-1. Term
-1.1 This Agreement takes effect on 15 March 2023 and continues for an initial term of thirty-six (36) months.
-
-1.2 At the end of the initial term this Agreement renews automatically for successive periods of twelve (12)
-months, unless either party gives the other written notice of non-renewal at least ninety (90) days before the
-end of the current period.
-
-2. Liability
-2.1 The total aggregate liability of the Supplier under this Agreement shall not exceed the greater of five
-hundred thousand euros (EUR 500,000) and 150 % of the fees paid in the twelve (12) months before the claim.
-
-3. Insurance
-3.1 The Supplier shall maintain professional liability insurance of EUR 9,000,000 per claim.
-
-4. Termination
-4.1 The Customer may terminate this Agreement for convenience at any time on six (6) months' written notice.
-
-5. Law
-5.1 This Agreement is governed by the laws of England and Wales without regard to its conflict of laws rules.
-The courts of London have exclusive jurisdiction.
-
-The services are described in Annex 1, attached hereto, and in Annex 2, attached hereto.
-
-Annex 1: Services
-"""
 
 FRENCH = """Contrat-cadre de prestation de services
 
@@ -79,10 +41,6 @@ Grenoble.
 
 Fait à Grenoble, le 20 mars 2023, en deux exemplaires.
 """
-
-
-def document(text: str, language: str = "en") -> DocumentText:
-    return DocumentText("0" * 64, text, (Page(1, "read", "", 0, len(text), 595, 842),), language)
 
 
 def stated(text: str, language: str = "en", candidates: list[Candidate] | None = None) -> list[Proposal]:
@@ -322,42 +280,6 @@ def test_whatever_stands_in_a_contract_its_facts_are_slices_of_it(text: str) -> 
 def test_a_number_grouped_by_no_custom_is_still_a_number(odd: str) -> None:
     assert len(numbers_in(odd)) == 1
     assert numbers_in("$1,600,00") == {"1600", "1600 USD"}
-
-
-async def test_facts_of_a_run_are_stored_beside_its_findings_and_read_without_a_call(
-    database: str, home: Path, tmp_path: Path
-) -> None:
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.txt").write_text(ENGLISH.replace("Acme", name.title()))
-    async with Reprise.open(database_url=database, home=home) as reprise:
-        await reprise.start(tmp_path, thread="f", review="never")
-        calls = len(await reprise.journal("f"))
-        facts = await reprise.facts("f")
-        assert Counter(one.document for one in facts) == {"one.txt": len(facts) // 2, "two.txt": len(facts) // 2}
-        assert [one.fact.value for one in facts if one.fact.kind == "party"] == [
-            "One Hosting Ltd", "Meridian Foods SA", "Two Hosting Ltd", "Meridian Foods SA",
-        ]  # fmt: skip
-        assert {one.supplier for one in facts} == {"One Hosting Ltd", "Two Hosting Ltd"}
-        assert len(await reprise.journal("f")) == calls
-        assert "<table>" in facts._repr_html_()
-    stored = rows(database, "SELECT facts_ref, findings_ref FROM reprise.run_document")
-    assert all(len(row["facts_ref"]) == 64 and row["facts_ref"] != row["findings_ref"] for row in stored)
-
-
-def test_the_command_prints_one_fact_a_line_or_a_table(
-    database: str, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    env = environment(database, home)
-    assert (
-        run_here(["start", room(tmp_path / "room", 2), "--thread", "c", "--review", "never"], env, capsys).returncode
-        == 0
-    )
-    listed = objects(run_here(["facts", "c", "--json"], env, capsys))
-    assert {"document", "supplier", "kind", "value", "quote", "page", "alignment", "spans", "source"} <= set(listed[0])
-    laws = objects(run_here(["facts", "c", "--kind", "governing_law", "--document", "1.pdf", "--json"], env, capsys))
-    assert [(one["document"], one["value"], one["page"]) for one in laws] == [("contract 1.pdf", "France", 1)]
-    shown = run_here(["facts", "c", "--kind", "renewal_term"], env, capsys)
-    assert shown.returncode == 0 and shown.stdout.count("36 months") == 2
 
 
 def test_a_notice_stops_at_the_comma_and_is_not_the_length_of_what_is_renewed() -> None:

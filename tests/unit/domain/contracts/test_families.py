@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
-from paths import ROOT
-from sample_families import AMENDMENT, FRENCH_AMENDMENT, FRENCH_MASTER, MASTER, MASTER_CLAUSES, found_in, member_of
+from sample_families import (
+    AMENDMENT,
+    ATTACHED,
+    FRENCH_AMENDMENT,
+    FRENCH_MASTER,
+    MASTER,
+    MASTER_CLAUSES,
+    found_in,
+    member_of,
+)
 
-from graph import Reprise
 from nodes.domain.contracts.families.families import Families, families
 from nodes.domain.contracts.families.overrides import article_at, marked, numbering
 from nodes.domain.evidence.findings import Finding
-
-ROOM = ROOT / "samples" / "data-room"
-
 
 SECOND = (
     AMENDMENT.replace("No. 1", "No. 2").replace("150,000", "90,000").replace("12 September 2024", "3 May 2025")
@@ -91,9 +93,6 @@ def test_an_amendment_whose_agreement_is_not_there_is_a_finding_with_the_words_t
     assert families([member_of("a.pdf", AMENDMENT), member_of("m.pdf", MASTER, ordinal=1)]).findings == ()
 
 
-ATTACHED = MASTER + "\n5. Annexes\n5.1 The prices are in Annex 1, attached hereto. The tests are in Annex 2.\n"
-
-
 def test_an_annex_that_is_said_to_be_attached_and_is_nowhere_is_a_finding_with_its_reference() -> None:
     (finding,) = families([member_of("m.pdf", ATTACHED)]).findings
     assert (finding.clause_type, finding.reasons) == (
@@ -141,41 +140,3 @@ def test_paragraphs_are_numbered_whatever_numbers_stand_at_the_beginning_of_a_li
     known = numbering(text)
     assert [number for _, number in known] == ["1", "1.1", "2", "3", "3.1"]
     assert article_at(known, text.index("London")) == "3.1" and article_at(known, 0) == "1"
-
-
-async def test_the_sample_amendment_takes_the_place_of_the_cap_in_score_and_note(reprise: Reprise) -> None:
-    await reprise.start(ROOM / "Northwind Hosting", thread="n", review="never", language="en")
-    findings = await reprise.findings("n")
-    master = [one for one in findings if one.document.startswith("Master") and one.overridden]
-    void = [one for one in master if one.overridden and one.overridden["certain"]]
-    assert "cap_on_liability" in {one.clause_type for one in void}
-    assert {(one.score, one.risk, one.needs_review) for one in void} == {(0, "low", False)}
-    assert {one.reasons[-1] for one in void} == {"overridden by Amendment No 1.pdf, page 1"}
-    assert "payment_terms" in {one.clause_type for one in master if one not in void}
-    assert all(
-        "may be overridden by Amendment No 1.pdf, page 1" in one.review_reason for one in master if one not in void
-    )
-    cap = next(
-        one for one in findings if one.document.startswith("Amendment") and one.clause_type == "cap_on_liability"
-    )
-    assert cap.score > 0 and "150,000" in cap.quote
-    note = await reprise.report("n")
-    assert re.search(r"cap EUR 500,000 \(page 7; overridden by Amendment No 1\.pdf, page 1\)", note)
-    assert "cap EUR 150,000 (page 1)" in note and "term 36 months (page 4)" in note
-    assert "Amendment No 1.pdf of Master Services Agreement.pdf: 14.3 replaced (page 1)" in note
-    page = await reprise.report("n", "html")
-    assert "overridden by Amendment No 1.pdf, page 1" in page and "notice against renewal 90 days (page 4)" in page
-
-
-async def test_a_missing_annex_is_scored_by_the_playbook_and_reviewed_like_any_finding(
-    reprise: Reprise, tmp_path: Path
-) -> None:
-    (tmp_path / "contract.txt").write_text(ATTACHED.replace("\n", "\n\n"))
-    await reprise.start(tmp_path, thread="a", review="never")
-    (finding,) = [one for one in await reprise.findings("a") if one.clause_type == "missing_annex"]
-    assert finding.score == 30 and finding.reasons == (
-        "+20 an annex of the contract was not given to us",
-        "+10 it is about prices, service levels or data",
-        "Annex 1 is said to be attached and is not there",
-    )
-    assert "**Missing annex**" in await reprise.report("a")

@@ -4,49 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from cli_runs import run_here
-from langgraph.checkpoint.memory import InMemorySaver
 from paths import ROOT
-from risky_contracts import risky
 from sample_findings import finding, result
-from sample_playbooks import TOML, YAML, checked, read
+from sample_playbooks import TOML, WRONG, YAML, read
 
-from graph import Reprise, build_graph, memory_services
-from graph.adapters.processes.slow_patterns import slow_ones
-from graph.adapters.storage.playbook_files import FilePlaybooks, shipped
+from graph.adapters.storage.playbook_files import FilePlaybooks
 from nodes.domain.playbook.check import warnings_about
-from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.reading import MOST_BYTES, json_schema, parse_playbook, read_playbook
 from nodes.domain.scoring.risk import score
-from nodes.domain.shared.errors import NotForkable, PlaybookError, UnknownThread
-
-WRONG = """\
-name = "Leases"
-version = 1
-title = "Leases"
-
-[thresholds]
-medium = 50
-high = 40
-
-[[clauses]]
-type = "pets"
-title = { en = "Pets" }
-question = "Pets?"
-points = "many"
-
-[[clauses]]
-type = "law"
-title = { en = "Law" }
-modifiers = [
-  { pattern = 'fine', points = 5, reason = "x" },
-  { pattern = '(', points = 5, reason = "x" },
-]
-colour = "red"
-"""
+from nodes.domain.shared.errors import PlaybookError
 
 
 def test_toml_and_yaml_say_the_same() -> None:
@@ -67,32 +35,6 @@ def test_every_problem_is_named_at_once_with_its_line_and_key() -> None:
 def test_the_same_in_yaml() -> None:
     text = YAML.replace("points: 50", "points: many").replace("version: 1", "version: 0").replace("Law}", "Law, de: x}")
     assert read(text, "mine.yml") == [(2, "version"), (8, "clauses[0].points"), (10, "clauses[1].title.de")]
-
-
-def test_check_prints_them_all_and_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(WRONG)
-    code, out, lines = checked(file, capsys)
-    assert (code, out, len(lines)) == (2, "", 6)
-    assert lines[2] == (
-        f"error: {file}: line 13, clauses[0].points: it must be a whole number, not 'many': write digits alone, "
-        "without quotation marks."
-    )
-    assert all(line.startswith(f"error: {file}: line ") and line.endswith(".") for line in lines)
-    ended = run_here(["playbook", "check", file, "--json"], {}, capsys)
-    said = json.loads(ended.stdout)
-    assert (ended.returncode, said["ok"], [one["line"] for one in said["problems"]]) == (
-        2,
-        False,
-        [1, 5, 13, 15, 20, 22],
-    )
-
-
-def test_what_ships_has_no_problem_and_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in shipped():
-        code, out, lines = checked(Path(name), capsys)
-        assert (code, lines) == (0, []), lines
-        assert "can be used" in out
 
 
 def test_a_start_with_a_wrong_playbook_names_the_file_and_the_first_problems(tmp_path: Path) -> None:
@@ -148,14 +90,6 @@ def test_the_shipped_json_schema_is_that_of_the_model() -> None:
     assert {"name", "clauses", "rules", "thresholds", "review"} <= properties.keys()
 
 
-def test_show_prints_the_playbook_its_json_and_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = run_here(["playbook", "show", "due-diligence"], {}, capsys).stdout
-    assert "cap_on_liability" in shown and "high from 45" in shown
-    plain = json.loads(run_here(["playbook", "show", "due-diligence", "--json"], {}, capsys).stdout)
-    assert Playbook.model_validate({name: plain[name] for name in plain if name != "sha256"}).sha256 == plain["sha256"]
-    assert run_here(["playbook", "show", "--schema"], {}, capsys).stdout == json_schema()
-
-
 def warned(text: str) -> list[tuple[int, str]]:
     reading = read_playbook(text.encode(), "mine.toml")
     assert reading.playbook is not None, reading.problems
@@ -200,25 +134,6 @@ def test_reviewers_of_whom_nobody_can_decide_are_named() -> None:
     ]
 
 
-EXPLOSIVE = (r"(a+)+b", r"(\w+\s?)+\$", r"(x|xy?)*z", r"(?:fees?|.*)*paid!", r".*.*.*=.*=x")
-
-
-async def test_a_pattern_that_explodes_is_found_in_a_child_that_is_killed() -> None:
-    harmless = (r"\bfees?\b.{0,80}\bpaid\b", r"^(?!.*\bfrance\b).*\blaws?\b", r"\d{1,3}(?:,\d{3})*")
-    patterns = [harmless[0], *EXPLOSIVE[:3], harmless[1], *EXPLOSIVE[3:], harmless[2]]
-    assert await slow_ones(patterns, seconds=1.0) == [1, 2, 3, 5, 6]
-
-
-def test_check_names_a_pattern_that_explodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(
-        TOML.replace("points = 50", "points = 50\nmodifiers = [{ pattern = '(a+)+b', points = 1, reason = 'x' }]")
-    )
-    code, _, lines = checked(file, capsys)
-    assert (code, len(lines)) == (2, 1)
-    assert "line 10, clauses[0].modifiers[0].pattern: this pattern takes more than 2 s" in lines[0]
-
-
 def test_a_run_is_not_held_up_by_a_pattern_that_explodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nodes.domain.scoring.points.SEARCH_SECONDS", 0.2)
     text = TOML.replace(
@@ -231,48 +146,6 @@ def test_a_run_is_not_held_up_by_a_pattern_that_explodes(monkeypatch: pytest.Mon
 def test_a_playbook_keeps_its_hash_when_the_program_learns_new_keys() -> None:
     plain = parse_playbook(TOML.split("[[rules]]")[0], "x.toml")
     assert plain.sha256 == "765a4f3310d7663b27e6020a25ddb5581f66954f12742824c45ee2e465972aa8"
-
-
-async def test_a_user_adds_a_clause_type_without_code(reprise: Reprise, tmp_path: Path) -> None:
-    room = tmp_path / "room"
-    room.mkdir()
-    (room / "lease.txt").write_text(
-        "This Lease is made between Alpha Ltd and Beta Ltd and says what follows below.\n\n"
-        "1. The tenant agrees that no animals of any kind may be kept in the premises.\n\n"
-        "2. This Lease is governed by the laws of England and Wales and by no others.\n"
-    )
-    (room / "bail.txt").write_text(
-        "Le présent bail est conclu entre la société Alpha et la société Béta, qui conviennent de ce qui suit.\n\n"
-        "1. Les animaux de toute espèce sont interdits dans les locaux, sauf accord écrit du bailleur.\n\n"
-        "2. Le présent bail est soumis au droit français et aux usages de la place de Paris.\n"
-    )
-    file = tmp_path / "leases.yaml"
-    file.write_text(YAML)
-    await reprise.start(room, thread="lease", playbook=str(file))
-    pets: list[Any] = [one for one in await reprise.findings("lease") if one.clause_type == "pets"]
-    assert sorted((one.document, one.risk, one.source) for one in pets) == [
-        ("bail.txt", "high", "local:leases@1"),
-        ("lease.txt", "high", "local:leases@1"),
-    ]
-    assert all(one.alignment == "exact" for one in pets)
-
-
-async def test_a_run_over_contracts_is_not_scored_by_a_playbook_for_decisions(reprise: Reprise, tmp_path: Path) -> None:
-    await reprise.start(risky(tmp_path / "room", 1), thread="contracts", review="never")
-    with pytest.raises(NotForkable, match="contracts read contracts, and playbook case-law is for decisions: fork it"):
-        await reprise.fork("contracts", playbook="case-law", name="second")
-    with pytest.raises(UnknownThread):
-        await reprise.status("second")
-
-
-async def test_plain_langgraph_refuses_it_too(tmp_path: Path) -> None:
-    async with memory_services() as services:
-        graph = build_graph(services).compile(checkpointer=InMemorySaver())
-        given: Any = {"source": str(risky(tmp_path / "room", 1)), "options": {"review": "never"}}
-        first = await graph.ainvoke(given, {"configurable": {"thread_id": "1"}})
-        given = {"playbook": "case-law", "options": {"fork": first["run_id"]}}
-        with pytest.raises(NotForkable, match="playbook case-law is for decisions"):
-            await graph.ainvoke(given, {"configurable": {"thread_id": "2"}})
 
 
 def test_the_example_of_the_documentation_is_right() -> None:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import rows
-from paths import DATA, ROOT
-from risky_contracts import risky
-from sample_absences import CAP, OTHERS, PLAYBOOK, READ, TEXT, lacking, note_of, scored
+from sample_absences import CAP, PLAYBOOK, READ, TEXT, lacking, note_of, others, scored
 from sample_findings import finding, result
 
-from graph import Reprise
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_model import status_of
 from nodes.domain.playbook.reading import parse_playbook
@@ -22,10 +17,6 @@ from nodes.domain.report.render.html import render_report
 from nodes.domain.report.render.markdown import to_markdown
 from nodes.domain.scoring.absence import MISSING
 from nodes.domain.scoring.risk import Scored, score
-
-
-def others(document: str = "a.pdf") -> list[Finding]:
-    return [finding(name, document=document) for name in OTHERS]
 
 
 def absent_of(found: Scored) -> Finding:
@@ -161,52 +152,3 @@ def test_an_absence_that_waits_or_was_rejected_is_not_stated() -> None:
     rejected = to_markdown(note_of(scored(others(), documents, "reject"), documents))
     assert "No clause on “Cap” was found in a.pdf, but A. Martin says that it is there: it is in clause 9" in rejected
     assert "No clause on “Cap” was found in a.pdf (all" not in rejected
-
-
-async def test_a_missing_cap_is_in_the_findings_the_packet_and_the_note_of_a_run(
-    reprise: Reprise, database: str, tmp_path: Path
-) -> None:
-    view = await reprise.start(risky(tmp_path / "room", 2), thread="caps")
-    found = await reprise.findings("caps")
-    absent = [one for one in found if one.about]
-    assert [(one.about, one.document) for one in absent] == [
-        ("cap_on_liability", "contract_000.txt"),
-        ("cap_on_liability", "contract_001.txt"),
-    ]
-    assert view.findings["total"] == len(found) == sum(view.findings["by_risk"].values())
-    stored = rows(database, "SELECT sum(findings) AS n FROM reprise.run_document")[0]["n"]
-    assert stored == len(found) - 2
-    packet = await reprise.support.packet(view.thread_id)
-    assert {one.finding_id for one in absent} <= {one["finding_id"] for one in packet["findings"]}
-    assert packet["counts"]["by_alignment"]["absent"] == 2
-    reason = "the liability clause is in annex 3"
-    decisions = [{"finding_id": absent[0].finding_id, "verdict": "reject", "reason": reason}]
-    view = await reprise.resume("caps", decisions=decisions, accept_all=True, reviewer="A. Martin", reason="checked")
-    assert view.status == "completed"
-    first, second = [one for one in await reprise.findings("caps") if one.about]
-    assert first.decision is not None and first.decision["verdict"] == "reject" and first.score == 0
-    assert second.decision is not None and second.decision["verdict"] == "accept"
-    note = await reprise.report("caps")
-    assert f"A. Martin says on {first.decision['at'][:10]}" in note and reason in note
-    assert "No clause on “Cap on liability” was found in contract_001.txt (its one section read)" in note
-
-
-@pytest.mark.skipif(not (DATA / "contracts" / "gold.jsonl").exists(), reason="the labelled contracts are not here")
-def test_the_measure_of_found_clauses_is_not_moved_by_missing_ones(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
-    tool = ROOT.parent / "shared" / "tools" / "clause_metrics.py"
-    if not tool.exists():
-        pytest.skip("the tool that measures clauses is not here")
-    gold = [json.loads(line) for line in (DATA / "contracts" / "gold.jsonl").read_text("utf-8").splitlines()[:400]]
-    found = [{"document": one["doc"], "clause_type": one["clause_type"], "quote": one["text"]} for one in gold]
-    names = sorted({one["document"] for one in found})
-    absent = [{**lacking(others())[0].to_json(), "document": name} for name in names]
-    said = []
-    for name, lines in (("without", found), ("with", [*found, *absent])):
-        file = tmp_path / name
-        file.write_text("\n".join(json.dumps(one) for one in lines))
-        arguments = [sys.executable, str(tool), str(DATA / "contracts"), str(file), "--json"]
-        said.append(subprocess.run(arguments, capture_output=True, text=True, check=True).stdout)
-    assert said[0] == said[1]
