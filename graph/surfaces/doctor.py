@@ -65,28 +65,30 @@ async def _guarded(check: Callable[[Settings], Awaitable[list[Check]]], settings
 
 def _python() -> Check:
     version = platform.python_version()
-    good = (3, 11) <= sys.version_info[:2] <= (3, 13)
-    return Check("Python", "ok" if good else "warn", version, "" if good else "use Python 3.11, 3.12 or 3.13")
+    supported = (3, 11) <= sys.version_info[:2] <= (3, 13)
+    return Check("Python", "ok" if supported else "warn", version, "" if supported else "use Python 3.11, 3.12 or 3.13")
 
 
 def _home(settings: Settings) -> Check:
     """Room and rights where data is kept; the place itself is not made."""
-    place = settings.home
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    free = shutil.disk_usage(place).free
-    found = f"{settings.home}, {size(free)} free"
-    if not _writable(place):
-        return Check("home", "FAIL", found, f"make {place} writable, or set REPRISE_HOME to another folder")
+    folder = settings.home
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    description = f"{settings.home}, {size(free)} free"
+    if not _writable(folder):
+        return Check("home", "FAIL", description, f"make {folder} writable, or set REPRISE_HOME to another folder")
     if free < LITTLE_SPACE:
-        return Check("home", "FAIL" if free < NO_SPACE else "warn", found, "free some space, or move REPRISE_HOME")
-    return Check("home", "ok", found)
+        return Check(
+            "home", "FAIL" if free < NO_SPACE else "warn", description, "free some space, or move REPRISE_HOME"
+        )
+    return Check("home", "ok", description)
 
 
-def _writable(place: Path) -> bool:
+def _writable(folder: Path) -> bool:
     import os
 
-    return os.access(place, os.W_OK | os.X_OK)
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 async def _database(settings: Settings) -> list[Check]:
@@ -106,10 +108,12 @@ async def _database(settings: Settings) -> list[Check]:
         advice = "start it, check the address, or unset REPRISE_DATABASE_URL to use the embedded one"
         return [Check("database", "FAIL", f"{kind}: {one_line(problem_with(url, error), 200)}", advice)]
     async with connection:
-        number = connection.info.server_version
-        found = f"PostgreSQL {number // 10_000}.{number % 10_000}, {kind}"
-        old = number < OLDEST_SERVER
-        server = Check("database", "FAIL" if old else "ok", found, "use PostgreSQL 14 or newer" if old else "")
+        version_number = connection.info.server_version
+        server_version = f"PostgreSQL {version_number // 10_000}.{version_number % 10_000}, {kind}"
+        outdated = version_number < OLDEST_SERVER
+        server = Check(
+            "database", "FAIL" if outdated else "ok", server_version, "use PostgreSQL 14 or newer" if outdated else ""
+        )
         try:
             missing = await missing_steps(connection)
         except RepriseError as error:
@@ -129,17 +133,17 @@ async def _readers(settings: Settings) -> list[Check]:
 
     versions = await asyncio.to_thread(describe)
     checks = []
-    for part, what in PARTS.items():
+    for part, purpose in PARTS.items():
         needed = part == "pypdfium2"
         state: State = "ok" if versions[part] else "FAIL" if needed else "warn"
         advice = "" if versions[part] else "pip install -e ." if needed else f"pip install {part}"
-        checks.append(Check(what, state, f"{part} {versions[part] or 'is missing'}", advice))
+        checks.append(Check(purpose, state, f"{part} {versions[part] or 'is missing'}", advice))
     if not settings.ocr:
         return [*checks, Check("OCR", "warn", "turned off", "scanned pages will count as failed; unset REPRISE_OCR")]
     lacking = await asyncio.to_thread(lacking_for_ocr)
-    found = ", ".join(f"{part} {versions[part] or 'is missing'}" for part in (*OCR_PARTS, TESSERACT))
+    description = ", ".join(f"{part} {versions[part] or 'is missing'}" for part in (*OCR_PARTS, TESSERACT))
     advice = f"scanned pages cannot be read; {INSTALL_OCR}" if lacking else ""
-    return [*checks, Check("OCR", "FAIL" if lacking else "ok", found, advice)]
+    return [*checks, Check("OCR", "FAIL" if lacking else "ok", description, advice)]
 
 
 async def _playbooks(settings: Settings) -> list[Check]:
@@ -149,7 +153,7 @@ async def _playbooks(settings: Settings) -> list[Check]:
     playbooks = [await FilePlaybooks().load(name) for name in names]
     if not playbooks:
         return [Check("playbooks", "FAIL", "none", "install Reprise again")]
-    return [Check("playbooks", "ok", ", ".join(f"{one.name} {one.version}" for one in playbooks))]
+    return [Check("playbooks", "ok", ", ".join(f"{playbook.name} {playbook.version}" for playbook in playbooks))]
 
 
 def _key(settings: Settings) -> Check:

@@ -31,28 +31,28 @@ class Progress:
         self._handle: Any = None
         self._name = ""
         self._line = "beginning"
-        self._before = self._total = self._failed = 0
+        self._settled_before = self._total = self._failed = 0
         self._done: set[int] = set()
         self._began = self._painted = time.monotonic()
-        self._later: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> Self:
-        self._handle = self._display(self._shown(), display_id=True)
+        self._handle = self._display(self._progress_bar(), display_id=True)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._later is not None:
-            self._later.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         if error is not None and self._name:
             self._line = f'stopped; go on with: run = await reprise.resume("{self._name}")'
-        self._handle.update(_Ended(self.text()))
+        self._handle.update(_PlainText(self.text()))
 
     def __call__(self, event: Mapping[str, Any]) -> None:
         """One event; never raises on one that it does not know."""
         match event.get("event"):
             case "run":
                 self._name = one_line(str(event["name"] or event["thread_id"]), 60)
-                self._total, self._before = int(event["total"]), int(event["done"])
+                self._total, self._settled_before = int(event["total"]), int(event["done"])
             case "document":
                 self._done.add(int(event["ordinal"]))
                 # An attachment is a document that nobody counted when the run began.
@@ -74,27 +74,27 @@ class Progress:
         return f"{self._name or 'run'}: {self._settled()} of {self._total} documents{failed} · {self._line} · {took}"
 
     def _settled(self) -> int:
-        return min(self._before + len(self._done), self._total)
+        return min(self._settled_before + len(self._done), self._total)
 
     def _paint_soon(self) -> None:
         wait = self._painted + PAINT_SECONDS - time.monotonic()
         if wait <= 0:
             self._paint()
-        elif self._later is None:
-            self._later = asyncio.get_running_loop().call_later(wait, self._paint)
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(wait, self._paint)
 
     def _paint(self) -> None:
-        if self._later is not None:
-            self._later.cancel()
-        self._later, self._painted = None, time.monotonic()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._painted = None, time.monotonic()
         if self._handle is not None:
-            self._handle.update(self._shown())
+            self._handle.update(self._progress_bar())
 
-    def _shown(self) -> _Bar:
-        return _Bar(self.text(), 100 * self._settled() / self._total if self._total else 0.0)
+    def _progress_bar(self) -> _ProgressBar:
+        return _ProgressBar(self.text(), 100 * self._settled() / self._total if self._total else 0.0)
 
 
-class _Bar:
+class _ProgressBar:
     """A bar in a notebook, a line elsewhere."""
 
     def __init__(self, text: str, percent: float) -> None:
@@ -110,7 +110,7 @@ class _Bar:
         )
 
 
-class _Ended:
+class _PlainText:
     """What stays: text alone."""
 
     def __init__(self, text: str) -> None:

@@ -255,10 +255,10 @@ def test_every_command_has_help_and_help_loads_nothing_heavy(env: dict[str, str]
 def test_a_fault_is_one_sentence_and_leaves_its_traceback_in_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from graph.surfaces.cli.exit_codes import end_of
+    from graph.surfaces.cli.exit_codes import report_error
 
     monkeypatch.setenv("REPRISE_HOME", str(tmp_path))
-    assert end_of(ZeroDivisionError("division by zero")) == 1
+    assert report_error(ZeroDivisionError("division by zero")) == 1
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("error: This is a fault in Reprise: ZeroDivisionError: division by zero (the traceback")

@@ -31,7 +31,7 @@ def test_the_service_calls_a_command_with_an_option_that_there_is() -> None:
     service = unit("reprise-resume.service")["Service"]
     program, *arguments = shlex.split(service["ExecStart"])
     assert program.endswith("/python") and arguments == ["run.py", "resume", "--all"]
-    assert "every" in cli_run.resume.__annotations__
+    assert "all_runs" in cli_run.resume.__annotations__
     assert service["Type"] == "oneshot" and service["TimeoutStartSec"] == "infinity"
     assert int(service["TimeoutStopSec"]) > Settings.model_fields["grace_seconds"].default
     variables = [line.partition("=")[0] for line in service["Environment"].split()]

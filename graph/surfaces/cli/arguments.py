@@ -16,10 +16,10 @@ import typer
 from nodes.domain.shared.errors import UserError
 
 Thread = Annotated[str, typer.Argument(metavar="THREAD", help="Name, id, unique beginning of one, or the word last.")]
-OneThread = Annotated[
+OptionalThread = Annotated[
     str | None, typer.Argument(metavar="THREAD", help="Name, id, unique beginning of one, or the word last.")
 ]
-All = Annotated[
+AllRuns = Annotated[
     bool, typer.Option("--all", help="In place of THREAD: every run that nobody drives and that waits for no person.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of text.")]
@@ -100,7 +100,7 @@ _REPLY_KEYS = {"reviewer", "decisions", "accept_all", "reason", "packet"}
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
+class ReviewReply:
     """What a file of decisions says; a value left out is None or empty."""
 
     decisions: Sequence[Mapping[str, Any]] | None = None
@@ -118,97 +118,97 @@ def seconds(text: str | None, option: str = "--deadline") -> float | None:
     if not _DURATION.fullmatch(text.strip()):
         raise UserError(f"{option} is a time such as 90s, 30m or 8h, not {text!r}.")
     parts = re.findall(r"([\d.]+)([smhd])", text)
-    return sum(float(value) * _UNITS[unit] for value, unit in parts)
+    return sum(float(amount) * _UNITS[unit] for amount, unit in parts)
 
 
 def models(pairs: Sequence[str] | None) -> dict[str, str] | None:
     """STEP=NAME pairs as a mapping. Raises UserError."""
     if not pairs:
         return None
-    found: dict[str, str] = {}
+    models_by_step: dict[str, str] = {}
     for pair in pairs:
         step, _, name = (part.strip() for part in pair.partition("="))
         if step not in ("extract", "summarize") or not name:
             raise UserError(f"--model is extract=NAME or summarize=NAME, not {pair!r}.")
-        found[step] = name
-    return found
+        models_by_step[step] = name
+    return models_by_step
 
 
 def passwords(file: Path | None) -> dict[str, str] | None:
     """Passwords by document; no message ever repeats a line of the file. Raises UserError."""
     if file is None:
         return None
-    text = _text_of(file, "--passwords")
+    text = _read_text(file, "--passwords")
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         table = _password_lines(text, file)
-    if not table or not all(isinstance(word, str) for word in table.values()):
+    if not table or not all(isinstance(password, str) for password in table.values()):
         raise UserError(f'The file {file} of --passwords needs lines such as "folder/document.pdf" = "password".')
     return table
 
 
 def _password_lines(text: str, file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        document, mark, word = line.partition(" = ") if " = " in line else line.partition("=")
-        if not mark or not document.strip() or not word.strip():
+        document, mark, password = line.partition(" = ") if " = " in line else line.partition("=")
+        if not mark or not document.strip() or not password.strip():
             raise UserError(f'Line {number} of {file} is not of the form "document = password".')
-        found[_unquoted(document)] = _unquoted(word)
-    return found
+        table[_strip_quotes(document)] = _strip_quotes(password)
+    return table
 
 
-def _unquoted(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     text = text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
-def verdicts(file: Path | None) -> Verdicts:
+def read_reply(file: Path | None) -> ReviewReply:
     """Read a file of decisions: a list, an object with `decisions`, or one object a line. Raises UserError."""
     if file is None:
-        return Verdicts()
-    text = sys.stdin.read() if str(file) == "-" else _text_of(file, "--decisions")
-    value = _json_of(text, file)
-    if isinstance(value, Mapping) and "finding_id" in value:
-        value = [value]
-    if isinstance(value, list):
-        return Verdicts(decisions=value)
-    if not isinstance(value, Mapping) or not ({"decisions", "accept_all"} & set(value)):
-        raise UserError(f"The file {file} holds no decisions: {_SHAPE}")
-    unknown = sorted(set(map(str, value)) - _REPLY_KEYS)
+        return ReviewReply()
+    text = sys.stdin.read() if str(file) == "-" else _read_text(file, "--decisions")
+    reply = _parse_json(text, file)
+    if isinstance(reply, Mapping) and "finding_id" in reply:
+        reply = [reply]
+    if isinstance(reply, list):
+        return ReviewReply(decisions=reply)
+    if not isinstance(reply, Mapping) or not ({"decisions", "accept_all"} & set(reply)):
+        raise UserError(f"The file {file} holds no decisions: {_REPLY_SHAPE}")
+    unknown = sorted(set(map(str, reply)) - _REPLY_KEYS)
     if unknown:
-        raise UserError(f"The file {file} has the key {unknown[0]!r}, which means nothing here: {_SHAPE}")
-    if not isinstance(value.get("decisions"), list | None) or value.get("accept_all") not in (None, True, False):
-        raise UserError(f"The file {file} holds no list of decisions: {_SHAPE}")
-    texts = {key: value[key] for key in ("reviewer", "reason", "packet") if value.get(key)}
-    if not all(isinstance(one, str) for one in texts.values()):
+        raise UserError(f"The file {file} has the key {unknown[0]!r}, which means nothing here: {_REPLY_SHAPE}")
+    if not isinstance(reply.get("decisions"), list | None) or reply.get("accept_all") not in (None, True, False):
+        raise UserError(f"The file {file} holds no list of decisions: {_REPLY_SHAPE}")
+    texts = {key: reply[key] for key in ("reviewer", "reason", "packet") if reply.get(key)}
+    if not all(isinstance(field, str) for field in texts.values()):
         raise UserError(f"In the file {file} reviewer, reason and packet must be texts.")
-    return Verdicts(value.get("decisions"), accept_all=bool(value.get("accept_all")), **texts)
+    return ReviewReply(reply.get("decisions"), accept_all=bool(reply.get("accept_all")), **texts)
 
 
-_SHAPE = 'it needs [{"finding_id": "…", "verdict": "accept" or "reject", "reason": "…"}].'
+_REPLY_SHAPE = 'it needs [{"finding_id": "…", "verdict": "accept" or "reject", "reason": "…"}].'
 
 
-def _json_of(text: str, file: Path) -> Any:
+def _parse_json(text: str, file: Path) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise UserError(f"The file {file} of --decisions nests too deeply: {_SHAPE}") from None
-    except ValueError as whole:
+        raise UserError(f"The file {file} of --decisions nests too deeply: {_REPLY_SHAPE}") from None
+    except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         try:
-            return [json.loads(line) for line in lines] if len(lines) > 1 else _not_json(file, whole)
+            return [json.loads(line) for line in lines] if len(lines) > 1 else _refuse_json(file, error)
         except ValueError:
-            return _not_json(file, whole)
+            return _refuse_json(file, error)
 
 
-def _not_json(file: Path, error: ValueError) -> Any:
-    raise UserError(f"The file {file} of --decisions is not JSON ({error}): {_SHAPE}") from None
+def _refuse_json(file: Path, error: ValueError) -> Any:
+    raise UserError(f"The file {file} of --decisions is not JSON ({error}): {_REPLY_SHAPE}") from None
 
 
-def _text_of(file: Path, option: str) -> str:
+def _read_text(file: Path, option: str) -> str:
     try:
         return file.read_text("utf-8-sig")
     except UnicodeDecodeError:

@@ -28,7 +28,7 @@ NEXT = "Next: "
 """Begins a note on an error that says how to go on."""
 
 
-def code_of(status: str, detailed: bool = False, signal: int | None = None) -> int:
+def exit_code(status: str, detailed: bool = False, signal: int | None = None) -> int:
     """The exit code for the status that a run ended with."""
     if signal is not None and status in ("interrupted", "running"):
         return BY_SIGNAL + signal
@@ -37,41 +37,41 @@ def code_of(status: str, detailed: bool = False, signal: int | None = None) -> i
     return {"failed": FAILED, "paused": PAUSED}.get(status, OK)
 
 
-def end_of(error: BaseException) -> int:
+def report_error(error: BaseException) -> int:
     """Say in one sentence what went wrong and return the exit code. A fault of ours leaves its traceback in a file."""
     hints = [note for note in getattr(error, "__notes__", []) if note.startswith(NEXT)]
-    error = _known(error)
-    code = _said(error) if isinstance(error, RepriseError) else _fault(error)
+    error = _recognised(error)
+    code = _report(error) if isinstance(error, RepriseError) else _report_fault(error)
     # Their own sentences say what to do; to resume as it is would only say them again.
     for hint in hints if not isinstance(error, LeaseLost | UserError) else []:
         say(hint)
     return code
 
 
-def sentence_of(error: BaseException) -> str:
+def error_sentence(error: BaseException) -> str:
     """The same sentence, for whoever goes on after it."""
-    error = _known(error)
+    error = _recognised(error)
     return _sentence(error) if isinstance(error, RepriseError) else _fault_sentence(error)
 
 
-def _known(error: BaseException) -> BaseException:
+def _recognised(error: BaseException) -> BaseException:
     if isinstance(error, BaseExceptionGroup):
-        known = [one for one in _leaves(error) if isinstance(one, RepriseError)]
-        error = known[0] if known else _leaves(error)[0]
-    return _full(_translated(error))
+        own_errors = [leaf for leaf in _leaves(error) if isinstance(leaf, RepriseError)]
+        error = own_errors[0] if own_errors else _leaves(error)[0]
+    return _as_disk_full(_as_database_error(error))
 
 
-def _full(error: BaseException) -> BaseException:
+def _as_disk_full(error: BaseException) -> BaseException:
     """No fault of the program: what it writes to, be it the place of its output, takes no more."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        where = f" to {error.filename}" if error.filename else ", to the output or below REPRISE_HOME"
+        target = f" to {error.filename}" if error.filename else ", to the output or below REPRISE_HOME"
         return StoreUnwritable(
-            f"Nothing more can be written{where} ({error.strerror}): make room; what was done till then is kept."
+            f"Nothing more can be written{target} ({error.strerror}): make room; what was done till then is kept."
         )
     return error
 
 
-def _said(error: RepriseError) -> int:
+def _report(error: RepriseError) -> int:
     if os.environ.get("REPRISE_DEBUG"):
         say("".join(traceback.format_exception(error)).rstrip())
     say(f"error: {_sentence(error)}")
@@ -83,13 +83,13 @@ def _said(error: RepriseError) -> int:
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
-    found: list[BaseException] = []
-    for one in group.exceptions:
-        found += _leaves(one) if isinstance(one, BaseExceptionGroup) else [one]
-    return found
+    leaves: list[BaseException] = []
+    for error in group.exceptions:
+        leaves += _leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return leaves
 
 
-def _translated(error: BaseException) -> BaseException:
+def _as_database_error(error: BaseException) -> BaseException:
     """Our own word for an error of the database, which LangGraph's saver raises as it is."""
     if not type(error).__module__.startswith("psycopg"):
         return error
@@ -104,7 +104,7 @@ def _sentence(error: BaseException) -> str:
     return " ".join(clean(str(error)).split()) or type(error).__name__
 
 
-def _fault(error: BaseException) -> int:
+def _report_fault(error: BaseException) -> int:
     say(f"error: {_fault_sentence(error)}")
     return FAILED
 
@@ -114,15 +114,15 @@ def _fault_sentence(error: BaseException) -> str:
     text = "".join(traceback.format_exception(error))
     if os.environ.get("REPRISE_DEBUG"):
         say(text.rstrip())
-    said = _sentence(error)
-    what = type(error).__name__ if said == type(error).__name__ else f"{type(error).__name__}: {said}"
-    return f"This is a fault in Reprise: {what[:600]} ({_kept(text)})."
+    sentence = _sentence(error)
+    fault = type(error).__name__ if sentence == type(error).__name__ else f"{type(error).__name__}: {sentence}"
+    return f"This is a fault in Reprise: {fault[:600]} ({_save_traceback(text)})."
 
 
-def _kept(text: str) -> str:
+def _save_traceback(text: str) -> str:
     """Write the traceback to a file; says where it is."""
     name = f"fault-{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}.txt"
-    for folder in _folders():
+    for folder in _log_folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)
             file = folder / name
@@ -134,7 +134,7 @@ def _kept(text: str) -> str:
     return "REPRISE_DEBUG=1 shows where"
 
 
-def _folders() -> list[Path]:
+def _log_folders() -> list[Path]:
     folders = [Path(tempfile.gettempdir())]
     try:
         from graph.app import operator_settings

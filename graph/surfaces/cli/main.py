@@ -10,17 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from graph.surfaces.cli.commands import drill as cli_drill
-from graph.surfaces.cli.commands import evaluation as cli_eval
-from graph.surfaces.cli.commands import facts as cli_facts
-from graph.surfaces.cli.commands import fork as cli_fork
-from graph.surfaces.cli.commands import inspection as cli_look
-from graph.surfaces.cli.commands import machine as cli_machine
-from graph.surfaces.cli.commands import playbook as cli_playbook
-from graph.surfaces.cli.commands import retention as cli_keep
-from graph.surfaces.cli.commands import run as cli_run
-from graph.surfaces.cli.commands import search as cli_search
-from graph.surfaces.cli.exit_codes import BY_SIGNAL, USAGE, end_of
+from graph.surfaces.cli.commands import drill as drill_commands
+from graph.surfaces.cli.commands import evaluation as evaluation_commands
+from graph.surfaces.cli.commands import facts as facts_commands
+from graph.surfaces.cli.commands import fork as fork_commands
+from graph.surfaces.cli.commands import inspection as inspection_commands
+from graph.surfaces.cli.commands import machine as machine_commands
+from graph.surfaces.cli.commands import playbook as playbook_commands
+from graph.surfaces.cli.commands import retention as retention_commands
+from graph.surfaces.cli.commands import run as run_commands
+from graph.surfaces.cli.commands import search as search_commands
+from graph.surfaces.cli.exit_codes import BY_SIGNAL, USAGE, report_error
 from graph.surfaces.cli.signals import Terminated, terminate_cleanly
 from graph.surfaces.terminal.output import say, write_anything
 
@@ -45,47 +45,53 @@ database = typer.Typer(name="db", help="The embedded database.")
 playbooks = typer.Typer(name="playbook", help="Playbooks: what is looked for, how it counts, who decides.")
 
 PANELS: dict[str, Sequence[Callable[..., int]]] = {
-    "Drive a run": (cli_run.start, cli_run.resume, cli_run.review, cli_fork.fork, cli_run.cancel),
+    "Drive a run": (
+        run_commands.start,
+        run_commands.resume,
+        run_commands.review,
+        fork_commands.fork,
+        run_commands.cancel,
+    ),
     "Look at runs": (
-        cli_look.status,
-        cli_look.show,
-        cli_look.findings,
-        cli_facts.facts,
-        cli_search.search,
-        cli_look.report,
-        cli_look.runs,
-        cli_look.decisions,
-        cli_look.coverage,
-        cli_look.cost,
-        cli_look.journal,
-        cli_look.history,
-        cli_look.resumes,
-        cli_fork.compare,
+        inspection_commands.status,
+        inspection_commands.show,
+        inspection_commands.findings,
+        facts_commands.facts,
+        search_commands.search,
+        inspection_commands.report,
+        inspection_commands.runs,
+        inspection_commands.decisions,
+        inspection_commands.coverage,
+        inspection_commands.cost,
+        inspection_commands.journal,
+        inspection_commands.history,
+        inspection_commands.resumes,
+        fork_commands.compare,
     ),
     "Look after the machine": (
-        cli_machine.doctor,
-        cli_machine.migrate,
-        cli_keep.prune,
-        cli_keep.purge,
-        cli_machine.diagram,
-        cli_drill.drill,
-        cli_eval.evaluate,
+        machine_commands.doctor,
+        machine_commands.migrate,
+        retention_commands.prune,
+        retention_commands.purge,
+        machine_commands.diagram,
+        drill_commands.drill,
+        evaluation_commands.evaluate,
     ),
 }
 for _panel, _commands in PANELS.items():
     for _command in _commands:
         # A word behind a minus is a part of the question.
-        asks = {"ignore_unknown_options": True} if _command is cli_search.search else {}
-        app.command(rich_help_panel=_panel, context_settings=asks)(_command)
-playbooks.command("check")(cli_playbook.check)
-playbooks.command("show")(cli_playbook.show)
+        context_settings = {"ignore_unknown_options": True} if _command is search_commands.search else {}
+        app.command(rich_help_panel=_panel, context_settings=context_settings)(_command)
+playbooks.command("check")(playbook_commands.check)
+playbooks.command("show")(playbook_commands.show)
 app.add_typer(playbooks, rich_help_panel="Look after the machine")
-database.command("stop")(cli_machine.stop)
+database.command("stop")(machine_commands.stop)
 app.add_typer(database, rich_help_panel="Look after the machine")
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         sys.stdout.write(f"reprise {version('reprise')}\n")
@@ -127,7 +133,7 @@ def run(arguments: list[str]) -> int:
     except UsageProblem as problem:
         return _usage(problem)
     except Exception as error:  # noqa: BLE001 - the edge of the program: whatever it is becomes one sentence
-        return end_of(error)
+        return report_error(error)
 
 
 def _call(arguments: list[str]) -> int:
@@ -136,8 +142,8 @@ def _call(arguments: list[str]) -> int:
         # Not by its own `main`: that ends with 1, as a failed run, where only the reader of the output has gone.
         with command.make_context(PROGRAM, arguments) as context:
             return int(command.invoke(context) or 0)
-    except typer.Exit as ended:
-        return ended.exit_code
+    except typer.Exit as stop:
+        return stop.exit_code
 
 
 def _usage(problem: Any) -> int:

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from graph.surfaces.cli.exit_codes import BY_SIGNAL, NEXT, code_of
+from graph.surfaces.cli.exit_codes import BY_SIGNAL, NEXT, exit_code
 from graph.surfaces.terminal.output import emit, say
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graph.surfaces.terminal.progress import Progress
     from graph.views.run_view import RunView
 
-Drive = Callable[["Progress"], Awaitable["RunView"]]
+Begin = Callable[["Progress"], Awaitable["RunView"]]
 
 
 def with_reprise(work: Callable[[Reprise], Awaitable[int]]) -> int:
@@ -34,8 +34,8 @@ def with_reprise(work: Callable[[Reprise], Awaitable[int]]) -> int:
         return BY_SIGNAL + signal.SIGINT
 
 
-async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, detailed: bool) -> int:
-    """Drive a run under signals and progress, then show it as it is; returns the exit code."""
+async def drive(reprise: Reprise, name: str, begin: Begin, *, as_json: bool, detailed: bool) -> int:
+    """Begin a run under signals and progress, then show it as it is; returns the exit code."""
     from graph.surfaces.cli.signals import Signals
     from graph.surfaces.terminal.progress import Progress
 
@@ -47,7 +47,7 @@ async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, det
                 raise
             return _stopped_at_once(progress, signals.number)
         except Exception as error:
-            if progress.thread_id and await _is_kept(reprise, progress.thread_id):
+            if progress.thread_id and await _is_resumable(reprise, progress.thread_id):
                 error.add_note(_resume_line(progress))
             raise
     if signals.number is not None and view.status == "interrupted":
@@ -56,10 +56,10 @@ async def drive(reprise: Reprise, name: str, begin: Drive, *, as_json: bool, det
         emit(view.to_json())
     else:
         await show_end(reprise, view)
-    return code_of(view.status, detailed, signals.number)
+    return exit_code(view.status, detailed, signals.number)
 
 
-async def _is_kept(reprise: Reprise, thread_id: str) -> bool:
+async def _is_resumable(reprise: Reprise, thread_id: str) -> bool:
     """There is something to resume; taken for granted where it cannot be known."""
     from nodes.domain.shared.errors import UnknownThread
 
@@ -78,18 +78,22 @@ async def show_end(reprise: Reprise, view: RunView) -> None:
     """What a person sees at the end of a drive: the run, its failures, what is most serious, the next command."""
     from graph.surfaces.terminal.lists import show_failures, show_releases
     from graph.surfaces.terminal.output import console
-    from graph.surfaces.terminal.run import TOP, TOP_NARROW, WIDE, show_findings, show_next, show_run
+    from graph.surfaces.terminal.run import TOP_FINDINGS, TOP_FINDINGS_NARROW, WIDE, show_findings, show_next, show_run
 
     data: dict[str, Any] = view.to_json()
     show_run(data, unit=view.unit)
     show_releases(await reprise.support.releases(view.thread_id))
-    shown = await reprise.support.show(view.thread_id) if data["documents"]["failed"] else None
-    if shown:
-        show_failures(shown["failures"], limit=5)
+    details = await reprise.support.show(view.thread_id) if data["documents"]["failed"] else None
+    if details:
+        show_failures(details["failures"], limit=5)
     if data["findings"]["total"] and sum(data["findings"]["by_risk"].values()):
         console().print()
         titles = await reprise.support.titles(view.thread_id)
-        show_findings(await reprise.findings(view.thread_id), titles, TOP if console().width >= WIDE else TOP_NARROW)
+        show_findings(
+            await reprise.findings(view.thread_id),
+            titles,
+            TOP_FINDINGS if console().width >= WIDE else TOP_FINDINGS_NARROW,
+        )
         console().print()
     show_next(view.next_action)
 

@@ -44,24 +44,24 @@ class Signals:
         self._task = asyncio.current_task()
 
     def __enter__(self) -> Self:
-        for one in NAMES:
+        for number in NAMES:
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                self._loop.add_signal_handler(one, self._came, one)
+                self._loop.add_signal_handler(number, self._on_signal, number)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for one in NAMES:
+        for number in NAMES:
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                self._loop.remove_signal_handler(one)
+                self._loop.remove_signal_handler(number)
         terminate_cleanly()
 
-    def _came(self, number: signal.Signals) -> None:
-        again = self.number is not None
+    def _on_signal(self, number: signal.Signals) -> None:
+        repeated = self.number is not None
         self.number = int(number)
-        if not again and self._reprise.drain(NAMES[number]):
+        if not repeated and self._reprise.drain(NAMES[number]):
             self._say(f"{number.name}: what is in flight is finished, then the run stops; once more stops it at once.")
             return
-        if again:
+        if repeated:
             self._loop.call_later(AT_ONCE_SECONDS, os._exit, 128 + int(number))
         if self._task is not None:
             self._task.cancel()

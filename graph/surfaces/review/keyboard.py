@@ -18,7 +18,7 @@ try:
 except ImportError:  # a terminal without termios still has keys, by way of typer
     termios = None  # type: ignore[assignment]
 
-LEAVE = ("\x03", "\x04", "\x1b", "")
+LEAVE_KEYS = ("\x03", "\x04", "\x1b", "")
 """Ctrl-C, Ctrl-D, Escape, and the end of input."""
 
 
@@ -29,23 +29,23 @@ class Keyboard:
     """
 
     def __init__(self) -> None:
-        self._before: list[Any] | None = None
+        self._saved_modes: list[Any] | None = None
 
     def __enter__(self) -> Self:
-        self._quiet()
+        self._enter_raw_mode()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._usual()
+        self._restore_mode()
 
     def forget(self) -> None:
         """Drop what was typed so far: a key pressed before a screen was seen decides nothing on it."""
-        if self._before is not None:
+        if self._saved_modes is not None:
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
     def key(self) -> str:
         """The next key in lower case; q for all that mean to leave."""
-        if self._before is None:
+        if self._saved_modes is None:
             import typer
 
             try:
@@ -55,28 +55,28 @@ class Keyboard:
         else:
             # What one key press sends (an arrow sends three bytes) is one key, or its rest would be taken for others.
             key = os.read(sys.stdin.fileno(), 32).decode("utf-8", "replace")
-        return "q" if key in LEAVE else key.casefold()
+        return "q" if key in LEAVE_KEYS else key.casefold()
 
     def line(self, question: str) -> str:
         """A line typed by a person; "" for Enter, Ctrl-D or Ctrl-C alone."""
-        self._usual()
+        self._restore_mode()
         try:
             return ask_line(question)
         finally:
-            self._quiet()
+            self._enter_raw_mode()
 
-    def _quiet(self) -> None:
-        if termios is None or self._before is not None:
+    def _enter_raw_mode(self) -> None:
+        if termios is None or self._saved_modes is not None:
             return
-        self._before = termios.tcgetattr(sys.stdin.fileno())
+        self._saved_modes = termios.tcgetattr(sys.stdin.fileno())
         changed = termios.tcgetattr(sys.stdin.fileno())
         changed[3] &= ~(termios.ICANON | termios.ECHO | termios.ISIG)
         termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, changed)
 
-    def _usual(self) -> None:
-        if self._before is not None:
-            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._before)
-            self._before = None
+    def _restore_mode(self) -> None:
+        if self._saved_modes is not None:
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._saved_modes)
+            self._saved_modes = None
 
 
 def ask_line(question: str) -> str:

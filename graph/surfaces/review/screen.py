@@ -15,14 +15,14 @@ from nodes.domain.evidence.note_model import title_of
 from nodes.domain.shared.formats import alignment_label, clean, one_line, place_in
 
 KEYS = "a accept · x reject · l later · u undo · q leave · ? keys"
-EXPLAINED = (
+KEY_HELP = (
     ("a", "accept: the finding may be stated in the note"),
     ("x", "reject: asks for the reason; the finding counts no more"),
     ("l", "later: leave it waiting and go to the next"),
     ("u", "undo: back to the one before, to decide it anew; the last decision holds"),
     ("q", "leave: what is decided is stored, the rest keeps waiting"),
 )
-SHOWN_QUOTE = 1_200
+QUOTE_LIMIT = 1_200
 
 
 def show_finding(
@@ -30,8 +30,8 @@ def show_finding(
     titles: Mapping[str, str],
     around: tuple[str, str],
     place: str,
-    said: str = "",
-    said_before: Sequence[str] = (),
+    message: str = "",
+    opinions: Sequence[str] = (),
 ) -> None:
     """Evidence first: where it stands and what is written there; then the rule; then the verdict of the machine."""
     out = console()
@@ -40,34 +40,34 @@ def show_finding(
     out.print(Rule(Text(f"{one_line(title, 60)} · {place}", style="bold"), align="left", characters="─"))
     unit = finding.get("unit", "page")
     page = place_in(finding["page"], unit) or f"no {unit}"
-    where = Text.assemble((one_line(finding["document"], 200), "bold"), ", ", (page, "bold"))
+    location = Text.assemble((one_line(finding["document"], 200), "bold"), ", ", (page, "bold"))
     if finding["supplier"]:
-        where.append(f"  {one_line(finding['supplier'], 60)}", style="dim")
-    out.print(where)
+        location.append(f"  {one_line(finding['supplier'], 60)}", style="dim")
+    out.print(location)
     out.print()
     out.print(_evidence(finding, around))
     out.print()
-    found = finding["alignment"]
-    style = {"exact": "green", "not_found": "bold red"}.get(found, "yellow")
-    for sentence in said_before:
+    alignment = finding["alignment"]
+    style = {"exact": "green", "not_found": "bold red"}.get(alignment, "yellow")
+    for sentence in opinions:
         out.print(Text(one_line(sentence, 200), style="yellow"))
-    out.print(Text(alignment_label(found), style=style))
+    out.print(Text(alignment_label(alignment), style=style))
     for reason in finding["reasons"]:
         out.print(Text(f"  {one_line(reason, 300)}"))
     out.print(_verdict(finding))
     out.print()
-    if said:
-        out.print(Text(said, style="yellow"))
+    if message:
+        out.print(Text(message, style="yellow"))
     out.print(Text(KEYS, style="reverse"))
 
 
 def _evidence(finding: Mapping[str, Any], around: tuple[str, str]) -> Text:
     before, after = (" ".join(clean(part).split()) for part in around)
-    quote = " ".join(clean(finding["quote"][:SHOWN_QUOTE]).split())
+    quote = " ".join(clean(finding["quote"][:QUOTE_LIMIT]).split())
     text = Text()
     if before:
         text.append(f"…{before} ", style="dim")
-    text.append(quote + ("…" if len(finding["quote"]) > SHOWN_QUOTE else ""), style="bold")
+    text.append(quote + ("…" if len(finding["quote"]) > QUOTE_LIMIT else ""), style="bold")
     if after:
         text.append(f" {after}…", style="dim")
     return text
@@ -85,7 +85,7 @@ def _verdict(finding: Mapping[str, Any]) -> Text:
 def show_keys() -> None:
     out = console()
     out.clear()
-    for key, meaning in EXPLAINED:
+    for key, meaning in KEY_HELP:
         out.print(Text.assemble((f"  {key}  ", "bold"), meaning))
     out.print()
     out.print(Text("any key goes back", style="dim"))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graph.surfaces.terminal.progress import Progress
     from graph.views.run_view import RunView
 
-REACH = 400
+CONTEXT_CHARACTERS = 400
 """Characters of the document shown before and after a quote."""
 
 
@@ -39,16 +39,16 @@ async def review_on_terminal(reprise: Reprise, thread: str, reviewer: str, detai
     """Walk through what waits; goes on with the run when nothing waits any more and the person agrees."""
     thread_id = await reprise.find(thread)
     packet = await reprise.support.packet(thread_id)
-    open_ones = set(undecided(packet, await reprise.decisions(thread_id)))
+    undecided_ids = set(undecided(packet, await reprise.decisions(thread_id)))
     titles = await reprise.support.titles(thread_id)
-    waiting = [one for one in packet["findings"] if one["finding_id"] in open_ones]
-    name = reviewer or _who_signs()
+    waiting = [finding for finding in packet["findings"] if finding["finding_id"] in undecided_ids]
+    name = reviewer or _ask_reviewer()
     with Keyboard() as keyboard:
-        walk = ReviewSession(reprise, keyboard, thread_id, waiting, titles, name, packet.get("said", {}))
-        await walk.go()
+        session = ReviewSession(reprise, keyboard, thread_id, waiting, titles, name, packet.get("said", {}))
+        await session.go()
     view = await reprise.status(thread_id)
-    say(f"{count(walk.stored, 'decision')} stored; {count((view.review or {}).get('waiting', 0), 'finding')} left.")
-    if view.review and view.review["waiting"] == 0 and _go_on():
+    say(f"{count(session.stored, 'decision')} stored; {count((view.review or {}).get('waiting', 0), 'finding')} left.")
+    if view.review and view.review["waiting"] == 0 and _ask_to_resume():
 
         async def begin(progress: Progress) -> RunView:
             return await reprise.resume(thread_id, surface="cli", on_event=progress)
@@ -80,76 +80,78 @@ class ReviewSession:
         self._titles = titles
         self._reviewer = reviewer
         self._verdicts: dict[str, str] = {}
-        self._trail: list[int] = []
-        self._said = ""
+        self._visited: list[int] = []
+        self._message = ""
 
     async def go(self) -> None:
         """Until the last finding or the key q; what is stored stays."""
-        at = 0
-        while at < len(self._findings):
-            await self._show(at)
+        index = 0
+        while index < len(self._findings):
+            await self._show(index)
             key = self._keyboard.key()
             if key == "q":
                 return
-            at = await self._press(key, at)
+            index = await self._press(key, index)
 
-    async def _press(self, key: str, at: int) -> int:
+    async def _press(self, key: str, index: int) -> int:
         """Do what a key says; returns the finding that is shown next."""
-        self._said = ""
+        self._message = ""
         match key:
             case "a":
-                return await self._decide(at, "accept", "")
+                return await self._decide(index, "accept", "")
             case "x":
                 reason = self._keyboard.line("Why is it wrong? (empty: do not reject)")
-                return await self._decide(at, "reject", reason) if reason else at
+                return await self._decide(index, "reject", reason) if reason else index
             case "l":
-                self._trail.append(at)
-                return at + 1
+                self._visited.append(index)
+                return index + 1
             case "u":
-                return self._back(at)
+                return self._back(index)
             case "?":
                 show_keys()
                 self._keyboard.key()
             case _:
-                self._said = f"No such key: {KEYS}"
-        return at
+                self._message = f"No such key: {KEYS}"
+        return index
 
-    def _back(self, at: int) -> int:
-        if not self._trail:
-            self._said = "Nothing to undo."
-            return at
-        before = self._trail.pop()
-        verdict = self._verdicts.get(self._findings[before]["finding_id"])
-        self._said = f"You said {verdict}; decide anew, the last decision holds." if verdict else ""
-        return before
+    def _back(self, index: int) -> int:
+        if not self._visited:
+            self._message = "Nothing to undo."
+            return index
+        previous = self._visited.pop()
+        verdict = self._verdicts.get(self._findings[previous]["finding_id"])
+        self._message = f"You said {verdict}; decide anew, the last decision holds." if verdict else ""
+        return previous
 
-    async def _decide(self, at: int, verdict: str, reason: str) -> int:
-        finding_id = self._findings[at]["finding_id"]
+    async def _decide(self, index: int, verdict: str, reason: str) -> int:
+        finding_id = self._findings[index]["finding_id"]
         decision = {"finding_id": finding_id, "verdict": verdict, "reason": reason}
         try:
             await self._reprise.decide(self._thread_id, [decision], reviewer=self._reviewer, surface="cli")
         except ReplyError as refused:
-            self._said = str(refused).split(EXAMPLE)[0]
-            return at
+            self._message = str(refused).split(EXAMPLE)[0]
+            return index
         self.stored += 1
         self._verdicts[finding_id] = verdict
-        self._trail.append(at)
-        return at + 1
+        self._visited.append(index)
+        return index + 1
 
-    async def _show(self, at: int) -> None:
-        finding = self._findings[at]
-        around = await self._reprise.support.around(self._thread_id, finding["document"], finding["spans"], REACH)
+    async def _show(self, index: int) -> None:
+        finding = self._findings[index]
+        around = await self._reprise.support.around(
+            self._thread_id, finding["document"], finding["spans"], CONTEXT_CHARACTERS
+        )
         self._keyboard.forget()
-        place = f"{at + 1} of {len(self._findings)}"
-        words = self._opinions.get(finding["finding_id"], {})
-        before = [f"{name} has said {verdict}; another person must decide." for name, verdict in words.items()]
-        show_finding(finding, self._titles, around, place, self._said, before)
+        place = f"{index + 1} of {len(self._findings)}"
+        verdicts = self._opinions.get(finding["finding_id"], {})
+        opinions = [f"{name} has said {verdict}; another person must decide." for name, verdict in verdicts.items()]
+        show_finding(finding, self._titles, around, place, self._message, opinions)
 
 
-def _who_signs() -> str:
+def _ask_reviewer() -> str:
     user = getpass.getuser()
     return one_line(ask_line(f"Who signs these decisions? (Enter: {user})"), 200) or user
 
 
-def _go_on() -> bool:
+def _ask_to_resume() -> bool:
     return ask_line("All are decided. Go on with the run now? (Enter: yes, n: no)").casefold() not in ("n", "no")

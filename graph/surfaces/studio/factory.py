@@ -15,7 +15,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph_sdk.runtime import ServerRuntime
 
 from graph.driver import Compiled
-from graph.surfaces.studio.runtime import bare, driven, leased, serving
+from graph.surfaces.studio.runtime import bare_graph, driven_graph, leased_graph, serving
 
 
 @asynccontextmanager
@@ -33,10 +33,10 @@ async def make_graph(config: RunnableConfig, runtime: ServerRuntime[Any]) -> Asy
     """
     thread_id = str((config.get("configurable") or {}).get("thread_id") or "")
     if thread_id and runtime.access_context == "threads.create_run":
-        async with driven(thread_id) as graph:
+        async with driven_graph(thread_id) as graph:
             yield graph
     elif thread_id and runtime.access_context == "threads.update":
-        async with leased(thread_id) as graph:
+        async with leased_graph(thread_id) as graph:
             yield graph
     else:
-        yield bare()
+        yield bare_graph()

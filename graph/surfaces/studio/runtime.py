@@ -21,10 +21,10 @@ from graph.settings import operator_settings
 from nodes.domain.shared.errors import OperatorError
 from nodes.ports import Services
 
-STOPPED = ("UserInterrupt", "UserRollback")
+CANCELLATIONS = ("UserInterrupt", "UserRollback")
 """What the server raises in a run that a person cancelled, by name: its own library need not be installed."""
 
-_opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Container] = WeakKeyDictionary()
+_containers: WeakKeyDictionary[asyncio.AbstractEventLoop, Container] = WeakKeyDictionary()
 
 
 @asynccontextmanager
@@ -35,72 +35,72 @@ async def serving() -> AsyncIterator[AsyncPostgresSaver]:
     """
     loop = asyncio.get_running_loop()
     async with AsyncExitStack() as stack:
-        parts = await compose(await asyncio.to_thread(operator_settings), stack)
-        _opened[loop] = parts
+        container = await compose(await asyncio.to_thread(operator_settings), stack)
+        _containers[loop] = container
         try:
-            yield postgres_saver(parts.outside.saver_pool)
+            yield postgres_saver(container.outside.saver_pool)
         finally:
-            del _opened[loop]
+            del _containers[loop]
 
 
-def _parts() -> Container:
-    parts = _opened.get(asyncio.get_running_loop())
-    if parts is None:
+def _container() -> Container:
+    container = _containers.get(asyncio.get_running_loop())
+    if container is None:
         raise OperatorError(
             "This server has no database: let langgraph.json name graph/surfaces/studio/factory.py:make_checkpointer."
         )
-    return parts
+    return container
 
 
-def bare() -> Compiled:
+def bare_graph() -> Compiled:
     """The graph's shape alone: nothing is run, so the nodes need no services."""
     return build_graph(cast(Services, None)).compile(name="reprise")
 
 
 @asynccontextmanager
-async def leased(thread_id: str) -> AsyncIterator[Compiled]:
+async def leased_graph(thread_id: str) -> AsyncIterator[Compiled]:
     """The graph for a change of the state: the fence lets nobody write beside the last driver but under the lease.
 
     Raises ThreadBusy.
     """
-    parts = _parts()
-    lease = Lease(parts.outside.database, thread_id, ttl=parts.outside.lease_seconds)
+    container = _container()
+    lease = Lease(container.outside.database, thread_id, ttl=container.outside.lease_seconds)
     await lease.take()
     try:
-        yield bare()
+        yield bare_graph()
     finally:
         await asyncio.shield(lease.release())
 
 
 @asynccontextmanager
-async def driven(thread_id: str) -> AsyncIterator[Compiled]:
+async def driven_graph(thread_id: str) -> AsyncIterator[Compiled]:
     """The graph for a run: under the lease, with the read-ahead; both are left however the run ends.
 
     Raises ThreadBusy.
     """
-    parts = _parts()
-    reader = build_graph(parts.outside.services).compile(checkpointer=postgres_saver(parts.outside.saver_pool))
+    container = _container()
+    reader = build_graph(container.outside.services).compile(checkpointer=postgres_saver(container.outside.saver_pool))
     head = await reader.aget_state({"configurable": {"thread_id": thread_id}})
     kind = "resume" if head.config["configurable"].get("checkpoint_id") else "start"
     step = head.next[0] if head.next else "ingest"
-    stopped: BaseException | None = None
-    async with drive(thread_id, parts.driven({}), kind=kind, from_step=step) as driver:
+    cancellation: BaseException | None = None
+    async with drive(thread_id, container.driven({}), kind=kind, from_step=step) as driver:
         try:
-            yield _served(driver)
+            yield _served_graph(driver)
         except Exception as error:
-            if type(error).__name__ not in STOPPED:
+            if type(error).__name__ not in CANCELLATIONS:
                 raise
             # A person stopped the run: that is no failure of it, and the driver is to say so in its record.
             driver.drain("stopped in LangGraph Studio or Agent Server")
-            stopped = error
-    if stopped is not None:
-        raise stopped
+            cancellation = error
+    if cancellation is not None:
+        raise cancellation
 
 
-def _served(driver: Driver) -> Compiled:
+def _served_graph(driver: Driver) -> Compiled:
     """The driver's graph for the server's own loop: every step is on disk before the next, a drain ends it in peace."""
 
-    class Served(CompiledStateGraph):  # type: ignore[type-arg]
+    class ServedGraph(CompiledStateGraph):  # type: ignore[type-arg]
         async def astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
             kwargs |= {"durability": "sync", "control": driver.control}
             try:
@@ -110,5 +110,5 @@ def _served(driver: Driver) -> Compiled:
                 return
 
     graph = driver.graph
-    graph.__class__ = cast(Any, Served)
+    graph.__class__ = cast(Any, ServedGraph)
     return graph

@@ -22,7 +22,7 @@ def fitting(
     names: Sequence[str],
     rows: Sequence[Sequence[Cell]],
     *,
-    given_up: Sequence[str],
+    dropped_columns: Sequence[str],
     right: Sequence[str] = (),
     gives_way: Sequence[str] = (),
 ) -> Table:
@@ -30,15 +30,15 @@ def fitting(
 
     Columns that give way are cut before any other; fill them with `cut` texts.
     """
-    wide = {name: _width(name, [row[place] for row in rows], name in gives_way) for place, name in enumerate(names)}
-    for name in given_up:
-        if sum(wide.values()) + BETWEEN * (len(wide) - 1) <= console().width:
+    widths = {name: _width(name, [row[index] for row in rows], name in gives_way) for index, name in enumerate(names)}
+    for name in dropped_columns:
+        if sum(widths.values()) + BETWEEN * (len(widths) - 1) <= console().width:
             break
-        wide.pop(name, None)
-    table = plain_table(*wide, right=right, gives_way=gives_way)
-    places = [place for place, name in enumerate(names) if name in wide]
+        widths.pop(name, None)
+    table = plain_table(*widths, right=right, gives_way=gives_way)
+    indexes = [index for index, name in enumerate(names) if name in widths]
     for row in rows:
-        table.add_row(*(row[place] for place in places))
+        table.add_row(*(row[index] for index in indexes))
     return table
 
 

@@ -12,24 +12,28 @@ from graph.surfaces.terminal.run import RISK_STYLES, cut, plain_table
 from nodes.domain.shared.formats import count, number, one_line, place_in, unit_of
 
 
-def show_comparison(found: Mapping[str, Any]) -> None:
+def show_comparison(comparison: Mapping[str, Any]) -> None:
     """What differs, the most serious first; what is alike is only counted."""
     out = console()
-    whole = (f"{_name(found[side])} ({one_line(found[side]['playbook'], 40)})" for side in ("first", "second"))
-    out.print(Text(f"{' and '.join(whole)}: {count(found['same'], 'finding')} alike", style="bold"))
-    first, second = (_name(found[side]) for side in ("first", "second"))
-    if found["changed"]:
-        _show_changed(found["changed"], first, second)
+    titles = (
+        f"{_name(comparison[side])} ({one_line(comparison[side]['playbook'], 40)})" for side in ("first", "second")
+    )
+    out.print(Text(f"{' and '.join(titles)}: {count(comparison['same'], 'finding')} alike", style="bold"))
+    first, second = (_name(comparison[side]) for side in ("first", "second"))
+    if comparison["changed"]:
+        _show_changed(comparison["changed"], first, second)
     for side, name in (("only_first", first), ("only_second", second)):
-        _show_only(found[side], name)
-        for document in found["documents"][side]:
+        _show_only(comparison[side], name)
+        for document in comparison["documents"][side]:
             out.print(Text(f"document only in {name}: {one_line(document, 300)}"), soft_wrap=True)
-    for one in found["documents"]["state"]:
-        line = f"document {one_line(one['document'], 200)}: {one['first']} in {first}, {one['second']} in {second}"
+    for change in comparison["documents"]["state"]:
+        line = f"document {one_line(change['document'], 200)}: {change['first']} in {first}, {change['second']} in {second}"
         out.print(Text(line), soft_wrap=True)
-    for one in found["suppliers"]:
-        out.print(_arrow(f"supplier {one_line(one['supplier'], 200)}: ", one["first"], one["second"]), soft_wrap=True)
-    if not (found["changed"] or found["only_first"] or found["only_second"] or found["suppliers"]):
+    for change in comparison["suppliers"]:
+        out.print(
+            _arrow(f"supplier {one_line(change['supplier'], 200)}: ", change["first"], change["second"]), soft_wrap=True
+        )
+    if not (comparison["changed"] or comparison["only_first"] or comparison["only_second"] or comparison["suppliers"]):
         out.print("Nothing differs in findings and suppliers.")
 
 
@@ -38,10 +42,12 @@ def _name(side: Mapping[str, Any]) -> str:
 
 
 def _show_changed(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> None:
-    head = unit_of(row["unit"] for row in rows if row["page"] is not None)
-    table = plain_table("clause", "document", head, first, second, right=(head,), gives_way=("clause", "document"))
+    page_column = unit_of(row["unit"] for row in rows if row["page"] is not None)
+    table = plain_table(
+        "clause", "document", page_column, first, second, right=(page_column,), gives_way=("clause", "document")
+    )
     for row in rows:
-        page = place_in(row["page"], row["unit"], head)
+        page = place_in(row["page"], row["unit"], page_column)
         clause = " ".join(filter(None, (row["clause_type"], row["about"])))
         table.add_row(cut(clause), cut(row["document"]), Text(page), _view(row["first"]), _view(row["second"]))
     console().print(table)
@@ -64,5 +70,5 @@ def _view(side: Mapping[str, Any]) -> Text:
 
 
 def _arrow(lead: str, first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> Text:
-    nothing = Text("not there", style="dim")
-    return Text.assemble(lead, _view(first) if first else nothing, " → ", _view(second) if second else nothing)
+    absent = Text("not there", style="dim")
+    return Text.assemble(lead, _view(first) if first else absent, " → ", _view(second) if second else absent)

@@ -23,8 +23,8 @@ STATE_STYLES = {"completed": "green", "reused": "dim", "failed": "red", "lost_an
 
 def show_failures(failures: Sequence[Mapping[str, Any]], limit: int | None = None) -> None:
     """Documents that failed, by name, with why and what to do."""
-    for one in failures[:limit]:
-        document, reason = one_line(one["document"], 200), one_line(one["reason"], 400)
+    for failure in failures[:limit]:
+        document, reason = one_line(failure["document"], 200), one_line(failure["reason"], 400)
         line = reason if reason.startswith(document) else f"{document}: {reason}"
         console().print(fact("failed", line, "red"))
     if limit is not None and len(failures) > limit:
@@ -40,8 +40,10 @@ def show_releases(uris: Sequence[str]) -> None:
 
 def show_journal(rows: Sequence[Mapping[str, Any]]) -> None:
     wide = console().width >= WIDE
-    more = ("model",) if wide else ()
-    table = plain_table("call", "tool", *more, "state", "try", "took", "cost", "document", gives_way=("document",))
+    model_column = ("model",) if wide else ()
+    table = plain_table(
+        "call", "tool", *model_column, "state", "try", "took", "cost", "document", gives_way=("document",)
+    )
     for row in rows:
         table.add_row(
             str(row["call_id"]),
@@ -61,15 +63,15 @@ def show_journal(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def show_decisions(rows: Sequence[Decision]) -> None:
     table = plain_table("at", "verdict", "finding", "reviewer", "from", "reason", gives_way=("reason",))
-    for one in rows:
-        style = "green" if one.verdict == "accept" else "red"
+    for decision in rows:
+        style = "green" if decision.verdict == "accept" else "red"
         table.add_row(
-            when(one.at),
-            Text(one.verdict, style=style),
-            one_line(one.finding_id, 40),
-            Text(one_line(one.reviewer, 24)),
-            one.surface,
-            cut(one.reason),
+            when(decision.at),
+            Text(decision.verdict, style=style),
+            one_line(decision.finding_id, 40),
+            Text(one_line(decision.reviewer, 24)),
+            decision.surface,
+            cut(decision.reason),
         )
     _print(table, len(rows), "decision")
 
@@ -77,7 +79,7 @@ def show_decisions(rows: Sequence[Decision]) -> None:
 def show_runs(runs: Sequence[Mapping[str, Any]]) -> None:
     names = ("run", "status", "documents", "to review", "cost", "started")
     rows = [_run_row(run) for run in runs]
-    _print(fitting(names, rows, given_up=("started", "cost", "to review"), gives_way=("run",)), len(runs), "run")
+    _print(fitting(names, rows, dropped_columns=("started", "cost", "to review"), gives_way=("run",)), len(runs), "run")
 
 
 def _run_row(run: Mapping[str, Any]) -> tuple[str | Text, ...]:
@@ -103,13 +105,15 @@ def _short(run: Mapping[str, Any]) -> str:
 
 def show_history(rows: Sequence[Mapping[str, Any]]) -> None:
     wide = console().width >= WIDE
-    more = ("checkpoint",) if wide else ()
-    table = plain_table("step", "at", "next", *more, "what was done", right=("step",), gives_way=("what was done",))
+    checkpoint_column = ("checkpoint",) if wide else ()
+    table = plain_table(
+        "step", "at", "next", *checkpoint_column, "what was done", right=("step",), gives_way=("what was done",)
+    )
     for row in rows:
-        at = row["created_at"]
+        created_at = row["created_at"]
         table.add_row(
             str(row["step"]),
-            when(datetime.fromisoformat(at)) if at else "",
+            when(datetime.fromisoformat(created_at)) if created_at else "",
             ", ".join(row["next"]).strip("_") or "—",
             *([str(row["checkpoint_id"])] if wide else []),
             cut(row["headline"]),
@@ -118,39 +122,43 @@ def show_history(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def show_coverage(coverage: Mapping[str, Any]) -> None:
-    documents, pages = coverage["documents"], coverage["pages"]
+    document_counts, page_counts = coverage["documents"], coverage["pages"]
     unit = coverage["unit"]
     columns = ("state", "document", "supplier", f"{unit}s", "findings")
     table = plain_table(*columns, right=("findings",), gives_way=("document", "supplier"))
-    for one in coverage["listed"]:
-        style = {"done": "green", "failed": "red"}.get(one["state"], "yellow")
+    for document in coverage["listed"]:
+        style = {"done": "green", "failed": "red"}.get(document["state"], "yellow")
         table.add_row(
-            Text(one["state"], style=style),
-            cut(tail(one["document"], console().width // 2)),
-            cut(one["supplier"]),
-            _states([page["state"] for page in one["pages"]], "" if one["unit"] == unit else one["unit"]),
-            str(one["findings"]) if one["state"] == "done" else "",
+            Text(document["state"], style=style),
+            cut(tail(document["document"], console().width // 2)),
+            cut(document["supplier"]),
+            _states(
+                [page["state"] for page in document["pages"]], "" if document["unit"] == unit else document["unit"]
+            ),
+            str(document["findings"]) if document["state"] == "done" else "",
         )
     console().print(table)
     for line in _unread(coverage["listed"]):
         console().print(line)
-    total = f"documents {counts_line(documents, 'done failed skipped')}"
-    console().print(Text(f"{total} · {unit}s {counts_line(pages, 'read ocr empty failed skipped')}", style="bold"))
+    total = f"documents {counts_line(document_counts, 'done failed skipped')}"
+    console().print(
+        Text(f"{total} · {unit}s {counts_line(page_counts, 'read ocr empty failed skipped')}", style="bold")
+    )
 
 
 def _unread(listed: Sequence[Mapping[str, Any]]) -> Iterable[Text]:
-    for one in listed:
-        name = one_line(one["document"], 200)
-        if one["reason"]:
-            reason = one_line(one["reason"], 400)
+    for document in listed:
+        name = one_line(document["document"], 200)
+        if document["reason"]:
+            reason = one_line(document["reason"], 400)
             yield Text(reason if reason.startswith(name) else f"{name}: {reason}")
-        lost: dict[tuple[str, str], list[int]] = {}
-        for page in one["pages"]:
+        unread_pages: dict[tuple[str, str], list[int]] = {}
+        for page in document["pages"]:
             if page["state"] in ("failed", "skipped"):
-                lost.setdefault((page["state"], one_line(page["reason"], 300)), []).append(page["number"])
-        for (state, reason), numbers in lost.items():
-            yield Text(f"{name}, {one['unit']} {ranges(numbers)}: {state}, {reason}")
-        for warning in one["warnings"]:
+                unread_pages.setdefault((page["state"], one_line(page["reason"], 300)), []).append(page["number"])
+        for (state, reason), numbers in unread_pages.items():
+            yield Text(f"{name}, {document['unit']} {ranges(numbers)}: {state}, {reason}")
+        for warning in document["warnings"]:
             yield Text(f"{name}: {one_line(warning, 300)}", style="dim")
 
 
@@ -163,14 +171,14 @@ def _states(states: Sequence[str], unit: str = "") -> str:
     return f"{total} ({', '.join(f'{states.count(kind)} {kind}' for kind in kinds)})"
 
 
-def _took(began: datetime | None, ended: datetime | None) -> str:
-    return duration((ended - began).total_seconds()) if began and ended else "—"
+def _took(started: datetime | None, ended: datetime | None) -> str:
+    return duration((ended - started).total_seconds()) if started and ended else "—"
 
 
-def _usd(value: Any, state: str) -> str:
-    if value is None:
+def _usd(usd: Any, state: str) -> str:
+    if usd is None:
         return "—" if state == "running" else "unknown"
-    return money(Decimal(value)) if value else ""
+    return money(Decimal(usd)) if usd else ""
 
 
 def _print(table: Table, rows: int, noun: str) -> None:

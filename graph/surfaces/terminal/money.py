@@ -34,8 +34,8 @@ def show_cost(cost: Mapping[str, Any], models: bool = False) -> None:
     saved = f"; {money(Decimal(str(cost['avoided_usd'])))} not paid again" if cost["avoided_usd"] else ""
     console().print(Text(f"spent {total}{limit} in {count(cost['calls'], 'call')}{saved}", style="bold"))
     if cost["estimate"]:
-        took = sum(row["calls"] for row in cost["by_model"] if row["tool"] == "model")
-        calls = f"{number(cost['estimate']['calls']['model'])} calls of a model, and took {number(took)}"
+        calls_made = sum(row["calls"] for row in cost["by_model"] if row["tool"] == "model")
+        calls = f"{number(cost['estimate']['calls']['model'])} calls of a model, and took {number(calls_made)}"
         console().print(Text(f"estimated {_range(cost['estimate'])}, {calls}", style="dim"))
 
 
@@ -46,7 +46,9 @@ def _show_levels(rows: list[Mapping[str, Any]]) -> None:
         (row["step"], row["tool"], one_line(row["model"], 30), *(number(int(row[key])) for key in numbers), _usd(row))
         for row in rows
     ]
-    console().print(fitting(columns, cells, given_up=("cached", "tokens out", "tokens in", "lost", "reused", "step")))
+    console().print(
+        fitting(columns, cells, dropped_columns=("cached", "tokens out", "tokens in", "lost", "reused", "step"))
+    )
 
 
 def _show_speed(rows: list[Mapping[str, Any]]) -> None:
@@ -63,22 +65,22 @@ def _show_speed(rows: list[Mapping[str, Any]]) -> None:
         )
         for row in rows
     ]
-    console().print(fitting(columns, cells, given_up=("calls a second", "p95", "step")))
+    console().print(fitting(columns, cells, dropped_columns=("calls a second", "p95", "step")))
 
 
 def show_estimate(estimate: Mapping[str, Any]) -> None:
     """What a run would take, and that nothing was paid to know it."""
     documents, calls, tokens, seconds = (estimate[key] for key in ("documents", "calls", "tokens", "seconds"))
-    lost = f", {count(documents['unreadable'], 'document')} cannot be read" if documents["unreadable"] else ""
+    unreadable = f", {count(documents['unreadable'], 'document')} cannot be read" if documents["unreadable"] else ""
     out = console()
-    out.print(fact("documents", f"{number(documents['total'])}{lost}"))
+    out.print(fact("documents", f"{number(documents['total'])}{unreadable}"))
     out.print(fact(f"{estimate['unit']}s", number(estimate["pages"])))
-    known = f", {number(calls['known'])} of them answered before" if calls["known"] else ""
+    reused = f", {number(calls['known'])} of them answered before" if calls["known"] else ""
     local = (
         f"{count(calls['reader'], 'reading')} and {count(calls['clause_rules'], 'look')} by the rules on this machine"
     )
-    more = f" to {number(calls['model_most'])}" if calls["model_most"] > calls["model"] else ""
-    out.print(fact("calls", f"{number(calls['model'])}{more} of a model{known}; {local}"))
+    upper_bound = f" to {number(calls['model_most'])}" if calls["model_most"] > calls["model"] else ""
+    out.print(fact("calls", f"{number(calls['model'])}{upper_bound} of a model{reused}; {local}"))
     if calls["model"]:
         spread = [f"{number(tokens[key])} to {number(tokens[f'{key}_most'])} {key}" for key in ("in", "out")]
         out.print(fact("tokens", ", ".join(spread)))
@@ -100,8 +102,8 @@ def _range(estimate: Mapping[str, Any]) -> str:
     low, likely, high = (Decimal(str(usd[name])) for name in ("low", "likely", "high"))
     if not high and not usd["unpriced_calls"]:
         return "nothing"
-    most = money(high, unpriced=usd["unpriced_calls"])
-    return f"{money(low)} to {most}, likely {money(likely)}" if high else most
+    highest = money(high, unpriced=usd["unpriced_calls"])
+    return f"{money(low)} to {highest}, likely {money(likely)}" if high else highest
 
 
 def _usd(row: Mapping[str, Any]) -> str:

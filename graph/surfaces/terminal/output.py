@@ -79,13 +79,13 @@ def say(text: str) -> None:
 
 def emit(data: Mapping[str, Any]) -> None:
     """One JSON object on one line of stdout."""
-    line = json.dumps(data, ensure_ascii=False, default=_plain)
+    line = json.dumps(data, ensure_ascii=False, default=_to_plain)
     if clean(line) != line or not _encodable(line):
-        line = json.dumps(data, ensure_ascii=True, default=_plain)
+        line = json.dumps(data, ensure_ascii=True, default=_to_plain)
     sys.stdout.write(line + "\n")
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Decimal):

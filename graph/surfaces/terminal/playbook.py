@@ -6,7 +6,7 @@ from rich.text import Text
 
 from graph.surfaces.terminal.output import console
 from graph.surfaces.terminal.run import cut, plain_table
-from nodes.domain.case_law import reader as decisions
+from nodes.domain.case_law import reader as case_law_reader
 from nodes.domain.clauses.engine_files import LANGUAGES
 from nodes.domain.playbook.model import Playbook, Reviewers
 from nodes.domain.playbook.searched_types import known_locally
@@ -40,10 +40,10 @@ def show_playbook(playbook: Playbook) -> None:
 
 def _found_by(playbook: Playbook, clause_type: str) -> str:
     if playbook.kind == "decisions":
-        return "local fr" if clause_type in decisions.TYPES else "nobody"
+        return "local fr" if clause_type in case_law_reader.TYPES else "nobody"
     own = {rule.language for rule in playbook.rules if rule.type == clause_type}
-    heard = [each for each in LANGUAGES if each in own or clause_type in known_locally(each)]
-    return f"local {' '.join(heard)}{' (own rules)' if own else ''}" if heard else "a model only"
+    languages = [language for language in LANGUAGES if language in own or clause_type in known_locally(language)]
+    return f"local {' '.join(languages)}{' (own rules)' if own else ''}" if languages else "a model only"
 
 
 def _review(playbook: Playbook) -> list[str]:
@@ -55,11 +55,11 @@ def _review(playbook: Playbook) -> list[str]:
     ]
     if review.four_eyes:
         lines.append(f"two people must decide the same: {', '.join(review.four_eyes)}")
-    lines += [f"only {', '.join(one.names)}: {_scope(one)}" for one in review.reviewers]
+    lines += [f"only {', '.join(reviewers.names)}: {_scope(reviewers)}" for reviewers in review.reviewers]
     if playbook.rules:
         lines.append(f"own rules: {count(len(playbook.rules), 'rule')}")
     return lines
 
 
-def _scope(entry: Reviewers) -> str:
-    return "; ".join(filter(None, (", ".join(entry.risks), ", ".join(entry.types)))) or "all findings"
+def _scope(reviewers: Reviewers) -> str:
+    return "; ".join(filter(None, (", ".join(reviewers.risks), ", ".join(reviewers.types)))) or "all findings"

@@ -34,17 +34,17 @@ class Progress:
         self._live = sys.stderr.isatty() and not quiet
         self._began = time.monotonic()
         self._done: set[int] = set()
-        self._before = self._total = self._failed = 0
+        self._settled_before = self._total = self._failed = 0
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._asking: asyncio.Task[None] | None = None
+        self._spent_task: asyncio.Task[None] | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
+        if self._spent_task is not None:
+            self._spent_task.cancel()
         self._close()
 
     def __call__(self, event: Mapping[str, Any]) -> None:
@@ -53,7 +53,7 @@ class Progress:
         if handler is not None and not self._quiet:
             handler(event)
         elif event.get("event") == "run":
-            self._know(event)
+            self._remember_thread(event)
 
     def say(self, text: str) -> None:
         """One line to people; above the bar while there is one."""
@@ -64,7 +64,7 @@ class Progress:
 
         self._bar.console.print(Text(clean(text)), soft_wrap=True)
 
-    def _know(self, event: Mapping[str, Any]) -> None:
+    def _remember_thread(self, event: Mapping[str, Any]) -> None:
         self.thread_id = str(event["thread_id"])
         self.name = str(event["name"]) or self.thread_id
 
@@ -73,21 +73,21 @@ class Progress:
             self.say(one_line(str(line), 1000))
 
     def _on_first_work(self, event: Mapping[str, Any]) -> None:
-        said = f"first new work after {float(event['seconds']):.2f} s, {float(event['cpu_seconds']):.2f} s of computing"
-        self.say(f"  {said}")
+        line = f"first new work after {float(event['seconds']):.2f} s, {float(event['cpu_seconds']):.2f} s of computing"
+        self.say(f"  {line}")
 
     def _on_run(self, event: Mapping[str, Any]) -> None:
-        self._know(event)
-        self._total, self._before = int(event["total"]), int(event["done"])
-        done = f", {self._before} of them settled before" if self._before else ""
+        self._remember_thread(event)
+        self._total, self._settled_before = int(event["total"]), int(event["done"])
+        done = f", {self._settled_before} of them settled before" if self._settled_before else ""
         self.say(f"{one_line(self.name, 60)}: {count(self._total, 'document')}{done}")
-        if self._live and self._before < self._total:
+        if self._live and self._settled_before < self._total:
             self._open()
 
     def _on_document(self, event: Mapping[str, Any]) -> None:
         self._done.add(int(event["ordinal"]))
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=min(self._before + len(self._done), self._total))
+            self._bar.update(self._task, completed=min(self._settled_before + len(self._done), self._total))
 
     def _on_batch(self, event: Mapping[str, Any]) -> None:
         self._failed += int(event.get("failed") or 0)
@@ -97,9 +97,9 @@ class Progress:
     def _on_progress(self, event: Mapping[str, Any]) -> None:
         documents, eta = event["documents"], event["eta_seconds"]
         if self._bar is not None and self._task is not None:
-            late = f"{documents['deferred']} put off" if documents["deferred"] else ""
-            left = f"{duration(eta)} left" if eta else ""
-            self._bar.update(self._task, pace=", ".join(filter(None, (late, left))))
+            deferred = f"{documents['deferred']} put off" if documents["deferred"] else ""
+            time_left = f"{duration(eta)} left" if eta else ""
+            self._bar.update(self._task, pace=", ".join(filter(None, (deferred, time_left))))
 
     def _on_database(self, event: Mapping[str, Any]) -> None:
         self.say(f"  {event['said']}")
@@ -131,12 +131,12 @@ class Progress:
         )
         self._bar = Bar(*columns, console=messages(), refresh_per_second=5, transient=True, expand=True)
         self._task = self._bar.add_task(
-            "extract", total=self._total, completed=self._before, failed="", pace="", spent=""
+            "extract", total=self._total, completed=self._settled_before, failed="", pace="", spent=""
         )
         self._bar.start()
-        self._asking = asyncio.create_task(self._ask_spent(), name="spent")
+        self._spent_task = asyncio.create_task(self._update_spent(), name="spent")
 
-    async def _ask_spent(self) -> None:
+    async def _update_spent(self) -> None:
         from nodes.domain.shared.errors import RepriseError
 
         while self._bar is not None and self._task is not None:
@@ -152,6 +152,6 @@ class Progress:
         if bar is None:
             return
         bar.stop()
-        done = self._before + len(self._done)
+        done = self._settled_before + len(self._done)
         failed = f", {self._failed} failed" if self._failed else ""
         say(f"  {'extract':<13} {done} of {self._total} documents{failed}  {duration(time.monotonic() - self._began)}")

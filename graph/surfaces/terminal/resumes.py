@@ -16,23 +16,28 @@ from nodes.domain.shared.formats import count, duration, money, one_line, when
 STYLES = {"ended": "green", "failed": "red", "killed": "yellow", "stopped": "yellow"}
 
 
-def show_resumes(rows: Sequence[Mapping[str, Any]], summed: Mapping[str, Any], *, named: bool) -> None:
+def show_resumes(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], *, with_run_names: bool) -> None:
     """A row for each, then the sum; `named`: rows of several runs, each with its run's name."""
-    more, given_up = ("run",) if named else (), ("by", "took", "stood still", "kept", "at step")
-    columns = ("began", *more, "kind", "at step", "took", "ended", "kept", "stood still", "by")
+    run_column, dropped_columns = ("run",) if with_run_names else (), ("by", "took", "stood still", "kept", "at step")
+    columns = ("began", *run_column, "kind", "at step", "took", "ended", "kept", "stood still", "by")
     if rows:
-        table = fitting(columns, [_cells(row, named) for row in rows], given_up=given_up, gives_way=more)
+        table = fitting(
+            columns,
+            [_cells(row, with_run_names) for row in rows],
+            dropped_columns=dropped_columns,
+            gives_way=run_column,
+        )
         console().print(table)
     for row in rows:
         if row["error"]:
             console().print(Text(f"{when(row['started_at'])}: {one_line(row['error'], 400)}", style="dim"))
-    console().print(Text(summary_line(summed), style="bold"))
+    console().print(Text(summary_line(summary), style="bold"))
 
 
-def _cells(row: Mapping[str, Any], named: bool) -> list[str | Text]:
+def _cells(row: Mapping[str, Any], with_run_names: bool) -> list[str | Text]:
     return [
         when(row["started_at"]),
-        *([cut(row["name"] or str(row["thread_id"])[:8])] if named else []),
+        *([cut(row["name"] or str(row["thread_id"])[:8])] if with_run_names else []),
         row["kind"],
         row["from_step"],
         duration((row["ended_at"] - row["started_at"]).total_seconds()) if row["ended_at"] else "—",
@@ -43,16 +48,16 @@ def _cells(row: Mapping[str, Any], named: bool) -> list[str | Text]:
     ]
 
 
-def summary_line(summed: Mapping[str, Any]) -> str:
+def summary_line(summary: Mapping[str, Any]) -> str:
     """3 resumes of 2 runs, at extract 2, needs_review 1: 2 ended, 1 killed; …"""
-    if not summed["resumes"]:
+    if not summary["resumes"]:
         return "no resume yet"
-    steps = ", ".join(f"{step} {number}" for step, number in summed["by_step"].items())
-    ends = ", ".join(f"{number} {end}" for end, number in summed["by_success"].items())
+    steps = ", ".join(f"{step} {number}" for step, number in summary["by_step"].items())
+    ends = ", ".join(f"{number} {end}" for end, number in summary["by_success"].items())
     return (
-        f"{count(summed['resumes'], 'resume')} of {count(summed['runs'], 'run')}, at {steps}: {ends}; stood still for "
-        f"{duration(summed['lost_seconds'])} after kills; {count(summed['documents_kept'], 'document')} and "
-        f"{money(Decimal(str(summed['kept_usd'])))} kept that starting anew would have done and paid once more"
+        f"{count(summary['resumes'], 'resume')} of {count(summary['runs'], 'run')}, at {steps}: {ends}; stood still for "
+        f"{duration(summary['lost_seconds'])} after kills; {count(summary['documents_kept'], 'document')} and "
+        f"{money(Decimal(str(summary['kept_usd'])))} kept that starting anew would have done and paid once more"
     )
 
 

@@ -14,15 +14,15 @@ from rich.text import Text
 
 from graph.surfaces.terminal.output import console
 from nodes.domain.evidence.findings import RISKS, Finding
-from nodes.domain.evidence.note_model import title_of as named
+from nodes.domain.evidence.note_model import title_of as full_title
 from nodes.domain.review.review import most_serious_first
 from nodes.domain.shared.formats import count, money, number, one_line, place_in, status_label, unit_of, when
 
 WIDE = 110
 """Columns from which a finding fits on one line."""
-TOP = 15
+TOP_FINDINGS = 15
 """Findings at the end of a drive."""
-TOP_NARROW = 10
+TOP_FINDINGS_NARROW = 10
 
 RISK_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "dim"}
 STATUS_STYLES = {
@@ -124,33 +124,42 @@ def show_findings(
     """The findings, most serious first; one line each where there is room, else two."""
     out = out or console()
     ordered = sorted(findings, key=most_serious_first)
-    shown = ordered[:limit]
-    if not shown:
+    top_findings = ordered[:limit]
+    if not top_findings:
         return
-    out.print(_wide(shown, titles, out.width) if out.width >= WIDE else _narrow(shown, titles, out.width))
-    if len(ordered) > len(shown):
-        out.print(Text(f"and {number(len(ordered) - len(shown))} more", style="dim"))
+    out.print(_wide(top_findings, titles, out.width) if out.width >= WIDE else _narrow(top_findings, titles, out.width))
+    if len(ordered) > len(top_findings):
+        out.print(Text(f"and {number(len(ordered) - len(top_findings))} more", style="dim"))
 
 
 def _wide(findings: Sequence[Finding], titles: Mapping[str, str], width: int) -> Table:
-    head = unit_of(one.unit for one in findings if one.page is not None)
+    page_column = unit_of(finding.unit for finding in findings if finding.page is not None)
     # Decisions of courts have no supplier, nor do many documents of no contract.
-    supplied = any(one.supplier for one in findings)
+    with_supplier = any(finding.supplier for finding in findings)
     table = plain_table(
-        "risk", *(["supplier"] if supplied else []), "clause", "quote", "document", head, "", right=(head,)
+        "risk",
+        *(["supplier"] if with_supplier else []),
+        "clause",
+        "quote",
+        "document",
+        page_column,
+        "",
+        right=(page_column,),
     )
-    wide = max(len(head), *(len(place_in(one.page, one.unit, head)) for one in findings))
-    room = width - len("critical") - wide - len("to review") - 2 * len(table.columns)
-    supplier, clause, document = room * 17 // 100 if supplied else 0, room * 20 // 100, room * 27 // 100
-    for one in findings:
+    page_width = max(
+        len(page_column), *(len(place_in(finding.page, finding.unit, page_column)) for finding in findings)
+    )
+    room = width - len("critical") - page_width - len("to review") - 2 * len(table.columns)
+    supplier, clause, document = room * 17 // 100 if with_supplier else 0, room * 20 // 100, room * 27 // 100
+    for finding in findings:
         table.add_row(
-            Text(one.risk, style=RISK_STYLES.get(one.risk, "")),
-            *([Text(one_line(one.supplier, supplier) or "—")] if supplied else []),
-            Text(one_line(title_of(one, titles), clause)),
-            quote_text(one, room - supplier - clause - document),
-            Text(tail(one.document, document)),
-            Text(place_in(one.page, one.unit, head)),
-            state_text(one),
+            Text(finding.risk, style=RISK_STYLES.get(finding.risk, "")),
+            *([Text(one_line(finding.supplier, supplier) or "—")] if with_supplier else []),
+            Text(one_line(title_of(finding, titles), clause)),
+            quote_text(finding, room - supplier - clause - document),
+            Text(tail(finding.document, document)),
+            Text(place_in(finding.page, finding.unit, page_column)),
+            state_text(finding),
         )
     return table
 
@@ -160,15 +169,21 @@ def _narrow(findings: Sequence[Finding], titles: Mapping[str, str], width: int) 
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     room = width - 10
-    for one in findings:
-        page = "" if one.page is None else f" p. {one.page}" if one.unit == "page" else f" {one.unit} {one.page}"
-        place = one_line(one.document, room) + page
-        left = " · ".join(filter(None, [title_of(one, titles), one.supplier]))
-        head = Text(one_line(left, max(room - len(place) - 2, room // 2)), style="bold")
-        head.append(f"  {tail(one.document, room - len(head.plain) - len(page) - 2)}{page}", style="not bold")
-        table.add_row(Text(one.risk, style=RISK_STYLES.get(one.risk, "")), head)
-        state = state_text(one)
-        line = quote_text(one, room - len(state.plain) - 1)
+    for finding in findings:
+        page = (
+            ""
+            if finding.page is None
+            else f" p. {finding.page}"
+            if finding.unit == "page"
+            else f" {finding.unit} {finding.page}"
+        )
+        place = one_line(finding.document, room) + page
+        subject = " · ".join(filter(None, [title_of(finding, titles), finding.supplier]))
+        head = Text(one_line(subject, max(room - len(place) - 2, room // 2)), style="bold")
+        head.append(f"  {tail(finding.document, room - len(head.plain) - len(page) - 2)}{page}", style="not bold")
+        table.add_row(Text(finding.risk, style=RISK_STYLES.get(finding.risk, "")), head)
+        state = state_text(finding)
+        line = quote_text(finding, room - len(state.plain) - 1)
         table.add_row("", Text.assemble(line, " ", state))
     return table
 
@@ -191,7 +206,7 @@ def cut(text: str, style: str = "") -> Text:
 
 
 def title_of(finding: Finding, titles: Mapping[str, str]) -> str:
-    return one_line(named(finding, titles), 80)
+    return one_line(full_title(finding, titles), 80)
 
 
 def quote_text(finding: Finding, limit: int) -> Text:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graph.app import Reprise
     from graph.views.run_view import RunView
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 
 SILENT_SECONDS = 15.0
 """A driver that wrote no heartbeat for so long is stuck or frozen, though its lease still holds."""
@@ -27,47 +27,47 @@ async def watch_run(reprise: Reprise, view: RunView) -> RunView:
     """Look each second until nobody drives the run any more; a bar on a terminal, else a line for each change."""
     outage = reprise.parts.outside.database.outage
     if not sys.stderr.isatty():
-        with outage.telling(lambda word: say(f"  {word.sentence()}")):
-            return await _lines(reprise, view)
+        with outage.telling(lambda notice: say(f"  {notice.sentence()}")):
+            return await _watch_with_lines(reprise, view)
     bar = _bar(view)
-    with outage.telling(lambda word: bar.console.print(word.sentence(), soft_wrap=True)):
-        return await _shown(reprise, view, bar)
+    with outage.telling(lambda notice: bar.console.print(notice.sentence(), soft_wrap=True)):
+        return await _watch_with_bar(reprise, view, bar)
 
 
-async def _shown(reprise: Reprise, view: RunView, bar: Progress) -> RunView:
+async def _watch_with_bar(reprise: Reprise, view: RunView, bar: Progress) -> RunView:
     task = bar.add_task("", total=None, about="")
     with bar:
         while True:
             progress = await reprise.support.progress(view.thread_id)
             documents = progress["documents"]
-            about = " · ".join(about_progress(view, progress))
+            about = " · ".join(progress_parts(view, progress))
             bar.update(task, total=documents["total"] or None, completed=documents["settled"], about=about)
             if view.status != "running":
                 break
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             view = await reprise.status(view.thread_id)
-    _say_if_left(view)
+    _say_if_abandoned(view)
     return view
 
 
-async def _lines(reprise: Reprise, view: RunView) -> RunView:
-    said: tuple[Any, ...] = ()
+async def _watch_with_lines(reprise: Reprise, view: RunView) -> RunView:
+    printed: tuple[Any, ...] = ()
     while True:
         progress = await reprise.support.progress(view.thread_id)
         documents = progress["documents"]
-        now = (view.step, documents["settled"], documents["deferred"], progress["pages"]["total"])
-        if now != said:
-            about = " · ".join(about_progress(view, progress))
+        current = (view.step, documents["settled"], documents["deferred"], progress["pages"]["total"])
+        if current != printed:
+            about = " · ".join(progress_parts(view, progress))
             say(f"  {view.step:<13} {documents['settled']} of {documents['total']} documents  {about}")
-            said = now
+            printed = current
         if view.status != "running":
-            _say_if_left(view)
+            _say_if_abandoned(view)
             return view
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
         view = await reprise.status(view.thread_id)
 
 
-def _say_if_left(view: RunView) -> None:
+def _say_if_abandoned(view: RunView) -> None:
     """A run whose process went away ends its watch as well, and that is no end of the run."""
     if view.status == "interrupted":
         say(f"Nobody drives {one_line(view.name or view.thread_id, 80)} any more; what is done is not done again.")
@@ -90,9 +90,9 @@ def _bar(view: RunView) -> Progress:
     )
 
 
-def about_progress(view: RunView, progress: Mapping[str, Any]) -> list[str]:
+def progress_parts(view: RunView, progress: Mapping[str, Any]) -> list[str]:
     """What changes while a run goes on: pages, rate, time left, failures, money, and what it waits for."""
-    documents, oldest, silent = progress["documents"], progress["oldest_call"], progress["silent_seconds"]
+    documents, oldest_call, silent_seconds = progress["documents"], progress["oldest_call"], progress["silent_seconds"]
     parts = [count(progress["pages"]["total"], view.unit)]
     if documents["a_minute"]:
         parts.append(f"{documents['a_minute']:.0f} documents a minute")
@@ -107,12 +107,17 @@ def about_progress(view: RunView, progress: Mapping[str, Any]) -> list[str]:
         spent = money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"])
         limit = "" if progress["budget_usd"] is None else f" of {money(Decimal(str(progress['budget_usd'])))}"
         parts.append(spent + limit)
-    if oldest:
-        who = one_line(oldest["model"] or oldest["tool"], 30)
-        what = one_line(oldest["document"].rpartition("/")[2], 40)
+    if oldest_call:
+        caller = one_line(oldest_call["model"] or oldest_call["tool"], 30)
+        document = one_line(oldest_call["document"].rpartition("/")[2], 40)
         parts.append(
-            f"{progress['in_flight']} in flight, the oldest {duration(oldest['seconds'])} ({who} {what})".rstrip()
+            f"{progress['in_flight']} in flight, the oldest {duration(oldest_call['seconds'])} ({caller} {document})".rstrip()
         )
-    if view.step == "extract" and view.status == "running" and silent is not None and silent > SILENT_SECONDS:
-        parts.append(f"no sign of life for {duration(silent)}")
+    if (
+        view.step == "extract"
+        and view.status == "running"
+        and silent_seconds is not None
+        and silent_seconds > SILENT_SECONDS
+    ):
+        parts.append(f"no sign of life for {duration(silent_seconds)}")
     return parts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph.surfaces.cli import arguments as given
+from graph.surfaces.cli import arguments as args
 from graph.surfaces.terminal.output import console, emit, say
 from nodes.domain.runs.options import ENGINES, OptionError
 from nodes.domain.shared.errors import SourceError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SAMPLES = Path(__file__).resolve().parents[4] / "samples" / "data-room"
 
 Source = Annotated[Path, typer.Argument(metavar="[SOURCE]", help="Folder to drill on; left out: the sample data room.")]
-Randomly = Annotated[
+RandomKills = Annotated[
     int, typer.Option("--random", metavar="N", min=0, help="Kills at N more moments, drawn at random.")
 ]
 Boundaries = Annotated[
@@ -33,20 +33,22 @@ ReadOnce = Annotated[
     bool, typer.Option("--read-once", help="Read the documents once before all kills: faster on a large folder.")
 ]
 Workers = Annotated[int, typer.Option("--workers", metavar="N", min=1, max=64, help="Drills at once.")]
-Parallel = Annotated[int, typer.Option("--concurrency", metavar="N", min=1, max=256, help="Documents in flight (8).")]
+Concurrency = Annotated[
+    int, typer.Option("--concurrency", metavar="N", min=1, max=256, help="Documents in flight (8).")
+]
 
 
 def drill(
     source: Source = SAMPLES,
-    playbook: given.Playbook = "due-diligence",
-    engine: given.Engine = "local",
-    concurrency: Parallel = 8,
-    randomly: Randomly = 10,
+    playbook: args.Playbook = "due-diligence",
+    engine: args.Engine = "local",
+    concurrency: Concurrency = 8,
+    randomly: RandomKills = 10,
     boundaries: Boundaries = None,
     seed: Seed = 0,
     workers: Workers = 2,
     read_once: ReadOnce = False,
-    as_json: given.Json = False,
+    as_json: args.Json = False,
 ) -> int:
     """Kill the job with kill -9 at every boundary, resume it, and compare with a run that nobody disturbed."""
     from graph.adapters.storage.playbook_files import playbook_bytes
@@ -61,18 +63,22 @@ def drill(
         source.resolve(), str(Path(playbook).resolve()) if Path(playbook).is_file() else playbook, engine, concurrency
     )
     places, results = asyncio.run(_drill(job, randomly, boundaries, seed, workers, read_once))
-    bad = [result for result in results if not result.ok]
+    failures = [result for result in results if not result.ok]
     if as_json:
-        shown = [{**asdict(result), "ok": result.ok} for result in results]
-        emit({"ok": not bad, "boundaries": places, "drills": shown})
+        rows = [{**asdict(result), "ok": result.ok} for result in results]
+        emit({"ok": not failures, "boundaries": places, "drills": rows})
     else:
-        _table(results)
+        _show_results(results)
         killed = sum(result.killed for result in results)
         say(
             f"{count(places, 'boundary', 'boundaries')} known, {count(len(results), 'drill')}, {killed} killed: "
-            + ("all went on as if nothing had happened." if not bad else f"{len(bad)} DID NOT END AS THEY SHOULD.")
+            + (
+                "all went on as if nothing had happened."
+                if not failures
+                else f"{len(failures)} DID NOT END AS THEY SHOULD."
+            )
         )
-    return 1 if bad else 0
+    return 1 if failures else 0
 
 
 async def _drill(
@@ -87,7 +93,7 @@ async def _drill(
         plan = drill.plan(randomly, seed, boundaries)
         say(f"{count(len(drill.places), 'place')} to die at were passed; {count(len(plan), 'drill')} follow.")
         began = time.monotonic()
-        await drill_all(drill, plan, lambda result: _tell(results, result, len(plan), began), workers)
+        await drill_all(drill, plan, lambda result: _report(results, result, len(plan), began), workers)
     order = {str(kill.at_once()): number for number, kill in enumerate(plan)}
     return len(_boundaries(drill)), sorted(results, key=lambda result: order[result.place.partition("+")[0]])
 
@@ -96,15 +102,15 @@ def _boundaries(drill: Drill) -> set[str]:
     return {place.rpartition(":")[0] for place in drill.places}
 
 
-def _tell(results: list[Result], result: Result, total: int, began: float) -> None:
+def _report(results: list[Result], result: Result, total: int, began: float) -> None:
     results.append(result)
     done = len(results)
-    word = "ok" if result.ok else f"NOT OK {', '.join(result.differences)}"
-    left = (time.monotonic() - began) / done * (total - done)
-    say(f"  {done}/{total}  {result.place}  {duration(result.seconds)}  {word}, {duration(left)} left")
+    verdict = "ok" if result.ok else f"NOT OK {', '.join(result.differences)}"
+    seconds_left = (time.monotonic() - began) / done * (total - done)
+    say(f"  {done}/{total}  {result.place}  {duration(result.seconds)}  {verdict}, {duration(seconds_left)} left")
 
 
-def _table(results: list[Result]) -> None:
+def _show_results(results: list[Result]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph.surfaces.cli import arguments as given
-from graph.surfaces.cli.exit_codes import FAILED, OK, code_of
+from graph.surfaces.cli import arguments as args
+from graph.surfaces.cli.exit_codes import FAILED, OK, exit_code
 from graph.surfaces.cli.session import with_reprise
 from graph.surfaces.terminal.output import emit, say
 from nodes.domain.evaluation.golden_set import slug
@@ -24,20 +24,20 @@ GoldFiles = Annotated[
     list[Path],
     typer.Argument(metavar="GOLD", help="JSON lines: document, clause_type, text, page, or must_not_find. Repeatable."),
 ]
-From = Annotated[
+SourceFolder = Annotated[
     Path | None,
     typer.Option("--source", metavar="FOLDER", help="The documents. Left out: NAME beside NAME-gold.jsonl, or pdf."),
 ]
-Against = Annotated[
+SecondEngine = Annotated[
     str | None,
     typer.Option("--against", metavar="ENGINE", help="A second one beside it: local, openai or openai:MODEL."),
 ]
-Types = Annotated[
+ClauseTypes = Annotated[
     str, typer.Option("--types", metavar="TYPE,TYPE", help="Only these clause types. Left out: those that GOLD names.")
 ]
-NAMED = 5
+TRAPS_NAMED = 5
 """Traps that the one sentence of an error names; the table names all."""
-Least = Annotated[
+MinimumF1 = Annotated[
     float | None,
     typer.Option("--min-f1", metavar="SHARE", min=0, max=1, help="Exit 1 when the mean document F1 is lower."),
 ]
@@ -45,90 +45,96 @@ Least = Annotated[
 
 def evaluate(
     gold: GoldFiles,
-    source: From = None,
-    playbook: given.Playbook = "due-diligence",
-    engine: given.Engine = "local",
-    model: given.Model = None,
-    against: Against = None,
-    types: Types = "",
-    min_f1: Least = None,
-    budget_usd: given.Budget = None,
-    concurrency: given.Concurrency = None,
-    passwords: given.Passwords = None,
-    as_json: given.Json = False,
+    source: SourceFolder = None,
+    playbook: args.Playbook = "due-diligence",
+    engine: args.Engine = "local",
+    model: args.Model = None,
+    against: SecondEngine = None,
+    types: ClauseTypes = "",
+    min_f1: MinimumF1 = None,
+    budget_usd: args.Budget = None,
+    concurrency: args.Concurrency = None,
+    passwords: args.Passwords = None,
+    as_json: args.Json = False,
 ) -> int:
     """Measure an engine against a golden set: clauses, quotes, pages, traps, cost, time; no stored answer is used."""
     from graph.usecases.evaluate import Side, checked, measure, sets_of, side_of
 
-    sets = sets_of(gold, source)
-    folders = [str(each.source) for each in sets]
-    sides: list[Side] = [Side(engine, given.models(model) or {}, playbook)]
+    golden_sets = sets_of(gold, source)
+    folders = [str(golden_set.source) for golden_set in golden_sets]
+    sides: list[Side] = [Side(engine, args.models(model) or {}, playbook)]
     if against:
         sides.append(side_of(against, playbook))
-    wanted = [slug(name) for name in types.split(",") if name.strip()]
-    words = given.passwords(passwords)
+    clause_types = [slug(name) for name in types.split(",") if name.strip()]
+    document_passwords = args.passwords(passwords)
 
-    def show(measured: list[Measured]) -> None:
+    def show(measurements: list[Measured]) -> None:
         if as_json:
-            lines = sum(len(each.gold) for each in sets)
-            emit({"gold": lines, "source": "\n".join(folders), "sides": [one.to_json() for one in measured]})
-        elif measured:
+            lines = sum(len(golden_set.gold) for golden_set in golden_sets)
+            emit(
+                {
+                    "gold": lines,
+                    "source": "\n".join(folders),
+                    "sides": [measurement.to_json() for measurement in measurements],
+                }
+            )
+        elif measurements:
             from graph.surfaces.terminal.evaluation import show_evaluation
 
-            show_evaluation(measured)
+            show_evaluation(measurements)
 
     async def work(reprise: Reprise) -> int:
-        for sentence in await checked(reprise, sides, sets, wanted, budget_usd, concurrency):
+        for sentence in await checked(reprise, sides, golden_sets, clause_types, budget_usd, concurrency):
             say(f"note: {sentence}")
-        measured: list[Measured] = []
-        options: dict[str, Any] = {"types": wanted, "budget_usd": budget_usd, "passwords": words}
+        measurements: list[Measured] = []
+        options: dict[str, Any] = {"types": clause_types, "budget_usd": budget_usd, "passwords": document_passwords}
         try:
             for side in sides:
                 say(f"{side.name} reads {', '.join(folders)}, without stored answers.")
-                measured.append(await measure(reprise, side, sets, concurrency=concurrency, **options))
+                measurements.append(await measure(reprise, side, golden_sets, concurrency=concurrency, **options))
         except RepriseError:
             # What one side took to measure is not lost by the other.
-            if measured:
-                show(measured)
+            if measurements:
+                show(measurements)
             raise
-        show(measured)
-        return _not_whole(measured) or _verdict(measured[0], min_f1)
+        show(measurements)
+        return _unfinished_code(measurements) or _quality_code(measurements[0], min_f1)
 
     return with_reprise(work)
 
 
-def _not_whole(measured: Sequence[Measured]) -> int:
+def _unfinished_code(measurements: Sequence[Measured]) -> int:
     """The exit code when a run did not come to its end, so that its numbers are of a part; 0 when all did."""
-    for one in measured:
-        status, documents = one.took["status"], one.took["documents"]
+    for measurement in measurements:
+        status, documents = measurement.took["status"], measurement.took["documents"]
         if status in ("completed", "completed_with_failures"):
             continue
-        of = f"{documents['done']} of {count(documents['total'], 'document')}"
-        held = status == "paused"
-        why = "came to its limit" if held else f"is {status}"
+        share = f"{documents['done']} of {count(documents['total'], 'document')}"
+        at_limit = status == "paused"
+        reason = "came to its limit" if at_limit else f"is {status}"
         say(
-            f"error: {one.side} {why} with {of} read, and was measured on these alone: "
-            + ("give a higher --budget-usd." if held else f"python run.py show {one.thread_id} says more.")
+            f"error: {measurement.side} {reason} with {share} read, and was measured on these alone: "
+            + ("give a higher --budget-usd." if at_limit else f"python run.py show {measurement.thread_id} says more.")
         )
-        return code_of(status) or FAILED
+        return exit_code(status) or FAILED
     return OK
 
 
-def _verdict(measured: Measured, min_f1: float | None) -> int:
+def _quality_code(measurement: Measured, min_f1: float | None) -> int:
     """1 when a trap was stepped into or could not be tested, or when it is worse than it must be; in a sentence."""
-    problems, scores = [], measured.scores
+    problems, scores = [], measurement.scores
     if not scores.matched:
         problems.append("no document that the golden set names was read, so nothing was compared")
     if fallen := len(scores.fallen):
         problems.append(f"{fallen} of {count(scores.traps, 'trap')} {'was' if fallen == 1 else 'were'} stepped into")
     if untested := len(scores.untested):
-        named = "; ".join(map(str, scores.untested[:NAMED])) + ("; …" if untested > NAMED else "")
-        problems.append(f"{count(untested, 'trap')} could not be tested: {one_line(named, 1000)}")
+        traps = "; ".join(map(str, scores.untested[:TRAPS_NAMED])) + ("; …" if untested > TRAPS_NAMED else "")
+        problems.append(f"{count(untested, 'trap')} could not be tested: {one_line(traps, 1000)}")
     mean = scores.mean()["doc_f1"] or 0.0
     if min_f1 is not None and mean < min_f1:
         problems.append(f"the mean document F1 is {mean:.3f}, less than {min_f1:g}")
     if problems:
-        say(f"error: {', and '.join(problems)}: python run.py findings {measured.thread_id} shows what was found.")
+        say(f"error: {', and '.join(problems)}: python run.py findings {measurement.thread_id} shows what was found.")
     return 1 if problems else 0
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graph.surfaces.cli import arguments as given
-from graph.surfaces.cli.commands import retention as cli_keep
-from graph.surfaces.cli.exit_codes import code_of
+from graph.surfaces.cli import arguments as args
+from graph.surfaces.cli.commands import retention as retention_commands
+from graph.surfaces.cli.exit_codes import exit_code
 from graph.surfaces.cli.session import with_reprise
 from graph.surfaces.terminal.output import emit, say
 from nodes.domain.shared.errors import UserError
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from graph.app import Reprise
     from nodes.domain.evidence.findings import Finding
 
-RISK = Literal["low", "medium", "high", "critical"]
+RiskName = Literal["low", "medium", "high", "critical"]
 
 
 def status(
-    thread: given.Thread,
+    thread: args.Thread,
     watch: Annotated[
         bool, typer.Option("--watch", help="Follow it until it ends or waits, from any terminal.")
     ] = False,
-    detailed: given.Detailed = False,
-    as_json: given.Json = False,
+    detailed: args.Detailed = False,
+    as_json: args.Json = False,
 ) -> int:
     """Say how a run stands, what it waits for, and the command that comes next."""
 
@@ -48,34 +48,34 @@ def status(
             show_run(view.to_json(), unit=view.unit)
             show_releases(await reprise.support.releases(view.thread_id))
             show_next(view.next_action)
-        return code_of(view.status, detailed)
+        return exit_code(view.status, detailed)
 
     return with_reprise(work)
 
 
-def show(thread: given.Thread, as_json: given.Json = False) -> int:
+def show(thread: args.Thread, as_json: args.Json = False) -> int:
     """Say where a run stopped, what is still valid, and what a resume would do, from storage alone."""
 
     async def work(reprise: Reprise) -> int:
-        shown = await reprise.support.show(await reprise.find(thread))
+        details = await reprise.support.show(await reprise.find(thread))
         if as_json:
-            emit(shown)
+            emit(details)
         else:
-            from graph.surfaces.terminal.show import show_support
+            from graph.surfaces.terminal.show import show_details
 
-            show_support(shown)
+            show_details(details)
         return 0
 
     return with_reprise(work)
 
 
 def findings(
-    thread: given.Thread,
+    thread: args.Thread,
     document: Annotated[str, typer.Option("--document", metavar="TEXT", help="Part of the document's path.")] = "",
     clause_type: Annotated[str, typer.Option("--type", metavar="SLUG", help="Clause type, cap_on_liability.")] = "",
-    risk: Annotated[RISK | None, typer.Option("--risk", help="Of this risk or more.")] = None,
+    risk: Annotated[RiskName | None, typer.Option("--risk", help="Of this risk or more.")] = None,
     to_review: Annotated[bool, typer.Option("--to-review", help="Those that wait for a decision.")] = False,
-    as_json: given.JsonLines = False,
+    as_json: args.JsonLines = False,
 ) -> int:
     """List the findings, most serious first, each with its quote, document and page."""
 
@@ -84,83 +84,85 @@ def findings(
 
         titles = await reprise.support.titles(await reprise.find(thread))
         if clause_type and clause_type not in titles:
-            known = ", ".join(sorted(titles))
-            raise UserError(f"The playbook of this run has no clause type {clause_type}: it has {known}.")
-        found = await reprise.findings(thread)
-        kept = sorted(_kept(found, document, clause_type, risk, to_review), key=most_serious_first)
+            type_names = ", ".join(sorted(titles))
+            raise UserError(f"The playbook of this run has no clause type {clause_type}: it has {type_names}.")
+        all_findings = await reprise.findings(thread)
+        selected = sorted(_select(all_findings, document, clause_type, risk, to_review), key=most_serious_first)
         if as_json:
-            for one in kept:
-                emit(one.to_json())
+            for finding in selected:
+                emit(finding.to_json())
         else:
-            _show_findings(kept, len(found), titles)
+            _show_findings(selected, len(all_findings), titles)
         return 0
 
     return with_reprise(work)
 
 
-def _kept(found: list[Finding], document: str, clause_type: str, risk: str | None, to_review: bool) -> list[Finding]:
+def _select(
+    all_findings: list[Finding], document: str, clause_type: str, risk: str | None, to_review: bool
+) -> list[Finding]:
     from nodes.domain.evidence.findings import RISKS
 
-    order = list(map(str, RISKS))
+    risks = list(map(str, RISKS))
     return [
-        one
-        for one in found
-        if document.casefold() in one.document.casefold()
-        and (not clause_type or one.clause_type == clause_type)
-        and (risk is None or order.index(one.risk) >= order.index(risk))
-        and (not to_review or (one.needs_review and one.decision is None))
+        finding
+        for finding in all_findings
+        if document.casefold() in finding.document.casefold()
+        and (not clause_type or finding.clause_type == clause_type)
+        and (risk is None or risks.index(finding.risk) >= risks.index(risk))
+        and (not to_review or (finding.needs_review and finding.decision is None))
     ]
 
 
-def _show_findings(kept: list[Finding], total: int, titles: Mapping[str, str]) -> None:
+def _show_findings(selected: list[Finding], total: int, titles: Mapping[str, str]) -> None:
     from graph.surfaces.terminal.run import show_findings
     from nodes.domain.shared.formats import count
 
-    show_findings(kept, titles)
-    of = f" of {total}" if len(kept) != total else ""
-    say(count(len(kept), "finding") + of)
+    show_findings(selected, titles)
+    share = f" of {total}" if len(selected) != total else ""
+    say(count(len(selected), "finding") + share)
 
 
 def journal(
-    thread: given.Thread,
+    thread: args.Thread,
     failed: Annotated[bool, typer.Option("--failed", help="Calls without a usable answer, and why.")] = False,
-    as_json: given.JsonLines = False,
+    as_json: args.JsonLines = False,
 ) -> int:
     """List every call that was made or reused, with its state, attempt and price."""
 
     async def rows(reprise: Reprise) -> list[dict[str, Any]]:
-        wanted = ("failed", "lost_answer", "abandoned")
-        return [row for row in await reprise.journal(thread) if not failed or row["state"] in wanted]
+        states = ("failed", "lost_answer", "abandoned")
+        return [row for row in await reprise.journal(thread) if not failed or row["state"] in states]
 
-    return _list(rows, "show_journal", as_json)
+    return _show_rows(rows, "show_journal", as_json)
 
 
-def decisions(thread: given.Thread, as_json: given.JsonLines = False) -> int:
+def decisions(thread: args.Thread, as_json: args.JsonLines = False) -> int:
     """List every decision with who made it, when and why, oldest first."""
-    return _list(lambda reprise: reprise.decisions(thread), "show_decisions", as_json, plain=asdict)
+    return _show_rows(lambda reprise: reprise.decisions(thread), "show_decisions", as_json, plain=asdict)
 
 
 def runs(
-    limit: given.Limit = 20,
+    limit: args.Limit = 20,
     purged: Annotated[bool, typer.Option("--purged", help="Those that were purged: when, by whom, why.")] = False,
-    as_json: given.JsonLines = False,
+    as_json: args.JsonLines = False,
 ) -> int:
     """List the runs, newest first."""
     if purged:
-        return cli_keep.tombstones(limit, as_json)
+        return retention_commands.tombstones(limit, as_json)
 
     async def rows(reprise: Reprise) -> list[dict[str, Any]]:
         return [view.to_json() for view in await reprise.runs(limit)]
 
-    return _list(rows, "show_runs", as_json)
+    return _show_rows(rows, "show_runs", as_json)
 
 
 def resumes(
-    thread: given.OneThread = None,
-    summed: Annotated[bool, typer.Option("--summary", help="Only what they add up to, with --json as one object.")] = (
-        False
-    ),
-    as_json: given.JsonLines = False,
+    thread: args.OptionalThread = None,
+    summary_only: Annotated[
+        bool, typer.Option("--summary", help="Only what they add up to, with --json as one object.")
+    ] = (False),
+    as_json: args.JsonLines = False,
 ) -> int:
     """List every start and resume, of a run or of all: at which step, how it ended, what it kept, what was lost."""
 
@@ -169,64 +171,64 @@ def resumes(
 
         rows = await reprise.support.resumes(None if thread is None else await reprise.find(thread))
         if as_json:
-            for row in [summary(rows)] if summed else rows:
+            for row in [summary(rows)] if summary_only else rows:
                 emit(row)
         else:
             from graph.surfaces.terminal.resumes import show_resumes
 
-            show_resumes([] if summed else rows, summary(rows), named=thread is None)
+            show_resumes([] if summary_only else rows, summary(rows), with_run_names=thread is None)
         return 0
 
     return with_reprise(work)
 
 
 def history(
-    thread: given.Thread,
-    limit: given.Limit = 20,
-    as_json: given.JsonLines = False,
+    thread: args.Thread,
+    limit: args.Limit = 20,
+    as_json: args.JsonLines = False,
 ) -> int:
     """List the checkpoints, newest first."""
-    return _list(lambda reprise: reprise.history(thread, limit), "show_history", as_json)
+    return _show_rows(lambda reprise: reprise.history(thread, limit), "show_history", as_json)
 
 
 def cost(
-    thread: given.Thread,
+    thread: args.Thread,
     models: Annotated[
         bool, typer.Option("--models", help="With latency, success rate and calls a second of each model.")
     ] = False,
-    as_json: given.Json = False,
+    as_json: args.Json = False,
 ) -> int:
     """Say what a run has cost, by step, model and document, what it did not pay again, and what was estimated."""
 
     async def work(reprise: Reprise) -> int:
-        found = await reprise.support.cost(await reprise.find(thread))
+        details = await reprise.support.cost(await reprise.find(thread))
         if as_json:
-            emit(found)
+            emit(details)
         else:
             from graph.surfaces.terminal.money import show_cost
 
-            show_cost(found, models)
+            show_cost(details, models)
         return 0
 
     return with_reprise(work)
 
 
-def coverage(thread: given.Thread, as_json: given.Json = False) -> int:
+def coverage(thread: args.Thread, as_json: args.Json = False) -> int:
     """Say what became of every document and page, and why one was not read."""
 
-    async def one(reprise: Reprise) -> dict[str, Any]:
+    async def load(reprise: Reprise) -> dict[str, Any]:
         return await reprise.support.coverage(await reprise.find(thread))
 
-    return _one(one, "show_coverage", as_json)
+    return _show_document(load, "show_coverage", as_json)
 
 
 def report(
-    thread: given.Thread,
+    thread: args.Thread,
     kind: Annotated[Literal["md", "html"], typer.Option("--format", help="Markdown, or one self-contained page.")] = (
         "md"
     ),
     output: Annotated[Path | None, typer.Option("--output", metavar="FILE", help="Write it there.")] = None,
-    as_json: given.Json = False,
+    as_json: args.Json = False,
 ) -> int:
     """Show the note, or write it to a file."""
 
@@ -235,8 +237,8 @@ def report(
         if output is not None:
             _write(output, text)
         if as_json:
-            where = None if output is None else str(output.absolute())
-            emit({"format": kind, "output": where, "text": text if output is None else None})
+            path = None if output is None else str(output.absolute())
+            emit({"format": kind, "output": path, "text": text if output is None else None})
         elif output is not None:
             say(f"Written: {output}")
         else:
@@ -264,35 +266,35 @@ def _show_note(text: str, kind: str) -> None:
     show_note(text)
 
 
-def _list(
-    rows: Callable[[Reprise], Awaitable[Iterable[Any]]],
-    shown_by: str,
+def _show_rows(
+    load: Callable[[Reprise], Awaitable[Iterable[Any]]],
+    renderer: str,
     as_json: bool,
     plain: Callable[[Any], Mapping[str, Any]] = dict,
 ) -> int:
     async def work(reprise: Reprise) -> int:
-        found = list(await rows(reprise))
+        rows = list(await load(reprise))
         if as_json:
-            for row in found:
+            for row in rows:
                 emit(plain(row))
         else:
             from graph.surfaces.terminal import lists as terminal_lists
 
-            getattr(terminal_lists, shown_by)(found)
+            getattr(terminal_lists, renderer)(rows)
         return 0
 
     return with_reprise(work)
 
 
-def _one(one: Callable[[Reprise], Awaitable[Mapping[str, Any]]], shown_by: str, as_json: bool) -> int:
+def _show_document(load: Callable[[Reprise], Awaitable[Mapping[str, Any]]], renderer: str, as_json: bool) -> int:
     async def work(reprise: Reprise) -> int:
-        found = await one(reprise)
+        document = await load(reprise)
         if as_json:
-            emit(found)
+            emit(document)
         else:
             from graph.surfaces.terminal import lists as terminal_lists
 
-            getattr(terminal_lists, shown_by)(found)
+            getattr(terminal_lists, renderer)(document)
         return 0
 
     return with_reprise(work)

@@ -6,14 +6,14 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, cast
 
-from graph.surfaces.cli import arguments as given
+from graph.surfaces.cli import arguments as args
 from graph.surfaces.terminal.output import emit, say
 
 if TYPE_CHECKING:
     from nodes.ports import Services
 
 
-def doctor(as_json: given.Json = False) -> int:
+def doctor(as_json: args.Json = False) -> int:
     """Check database, tables, key, readers, playbooks and disk; say for each what to do."""
     from graph.surfaces.doctor import check_all, show_checks
 
@@ -26,7 +26,7 @@ def doctor(as_json: given.Json = False) -> int:
     return 0 if ok else 1
 
 
-def migrate(as_json: given.Json = False) -> int:
+def migrate(as_json: args.Json = False) -> int:
     """Bring the tables of the database up to date."""
     from graph.app import operator_settings
     from graph.composition import database_url
@@ -44,7 +44,7 @@ def migrate(as_json: given.Json = False) -> int:
     return 0
 
 
-def stop(as_json: given.Json = False) -> int:
+def stop(as_json: args.Json = False) -> int:
     """Stop the embedded database server; the next command starts it again."""
     from graph.adapters.embedded_postgres import stop as stop_server
     from graph.app import operator_settings
@@ -60,7 +60,7 @@ def stop(as_json: given.Json = False) -> int:
     return 0
 
 
-def diagram(as_json: given.Json = False) -> int:
+def diagram(as_json: args.Json = False) -> int:
     """Print the graph as Mermaid text; it is drawn without any service."""
     from graph.builder import build_graph
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graph.surfaces.cli import arguments as given
-from graph.surfaces.cli.exit_codes import code_of
+from graph.surfaces.cli import arguments as args
+from graph.surfaces.cli.exit_codes import exit_code
 from graph.surfaces.cli.session import drive, show_end, with_reprise
 from graph.surfaces.terminal.output import emit, say
 from nodes.domain.shared.errors import ReplyError, UserError
@@ -17,50 +17,50 @@ if TYPE_CHECKING:
 
 
 def start(
-    source: given.Source,
-    thread: given.ThreadName = None,
-    job: given.Job = "",
-    matter: given.Matter = "default",
-    playbook: given.Playbook = "due-diligence",
-    engine: given.Engine = "local",
-    model: given.Model = None,
-    batch_size: given.BatchSize = None,
-    concurrency: given.Concurrency = None,
-    budget_usd: given.Budget = None,
-    deadline: given.Deadline = None,
-    document_time: given.DocumentTime = None,
-    batch_wait: given.BatchWait = None,
-    review: given.Review = None,
-    fresh: given.Fresh = False,
-    passwords: given.Passwords = None,
-    lang: given.Language = None,
-    dry_run: given.DryRun = False,
-    detailed: given.Detailed = False,
-    as_json: given.Json = False,
+    source: args.Source,
+    thread: args.ThreadName = None,
+    job: args.Job = "",
+    matter: args.Matter = "default",
+    playbook: args.Playbook = "due-diligence",
+    engine: args.Engine = "local",
+    model: args.Model = None,
+    batch_size: args.BatchSize = None,
+    concurrency: args.Concurrency = None,
+    budget_usd: args.Budget = None,
+    deadline: args.Deadline = None,
+    document_time: args.DocumentTime = None,
+    batch_wait: args.BatchWait = None,
+    review: args.Review = None,
+    fresh: args.Fresh = False,
+    passwords: args.Passwords = None,
+    lang: args.Language = None,
+    dry_run: args.DryRun = False,
+    detailed: args.Detailed = False,
+    as_json: args.Json = False,
 ) -> int:
     """Begin a run and drive it until it ends, waits for a review, or is stopped."""
     options: dict[str, Any] = {
-        "models": given.models(model),
+        "models": args.models(model),
         "batch_size": batch_size,
         "concurrency": concurrency,
         "budget_usd": budget_usd,
-        "deadline_seconds": given.seconds(deadline),
-        "document_seconds": given.seconds(document_time, "--document-time"),
-        "batch_wait_seconds": given.seconds(batch_wait, "--batch-wait"),
+        "deadline_seconds": args.seconds(deadline),
+        "document_seconds": args.seconds(document_time, "--document-time"),
+        "batch_wait_seconds": args.seconds(batch_wait, "--batch-wait"),
         "review": review,
         "fresh": fresh or None,
         "language": lang,
     }
-    named: dict[str, Any] = {"thread": thread, "job": job, "matter": matter, "playbook": playbook, "engine": engine}
-    words = given.passwords(passwords)
+    identity: dict[str, Any] = {"thread": thread, "job": job, "matter": matter, "playbook": playbook, "engine": engine}
+    document_passwords = args.passwords(passwords)
 
     if dry_run:
-        inputs = {"matter": matter, "playbook": playbook, "engine": engine, "passwords": words}
+        inputs = {"matter": matter, "playbook": playbook, "engine": engine, "passwords": document_passwords}
         return with_reprise(lambda reprise: _estimate(reprise, source, {**inputs, **options}, as_json))
 
     async def work(reprise: Reprise) -> int:
         async def begin(progress: Progress) -> RunView:
-            return await reprise.start(*source, **named, passwords=words, on_event=progress, **options)
+            return await reprise.start(*source, **identity, passwords=document_passwords, on_event=progress, **options)
 
         return await drive(reprise, thread or "", begin, as_json=as_json, detailed=detailed)
 
@@ -79,34 +79,34 @@ async def _estimate(reprise: Reprise, source: list[str], inputs: dict[str, Any],
 
 
 def resume(
-    thread: given.OneThread = None,
-    every: given.All = False,
-    decisions: given.Decisions = None,
-    accept_all: given.AcceptAll = False,
-    reviewer: given.Reviewer = "",
-    reason: given.Reason = "",
-    budget_usd: given.Budget = None,
-    deadline: given.Deadline = None,
-    model: given.Model = None,
-    retry_failed: given.RetryFailed = False,
-    accept_version: given.AcceptVersion = False,
-    passwords: given.Passwords = None,
-    detailed: given.Detailed = False,
-    as_json: given.Json = False,
+    thread: args.OptionalThread = None,
+    all_runs: args.AllRuns = False,
+    decisions: args.Decisions = None,
+    accept_all: args.AcceptAll = False,
+    reviewer: args.Reviewer = "",
+    reason: args.Reason = "",
+    budget_usd: args.Budget = None,
+    deadline: args.Deadline = None,
+    model: args.Model = None,
+    retry_failed: args.RetryFailed = False,
+    accept_version: args.AcceptVersion = False,
+    passwords: args.Passwords = None,
+    detailed: args.Detailed = False,
+    as_json: args.Json = False,
 ) -> int:
     """Go on from the last safe step; nothing that is done is done again."""
-    if every or thread is None:
-        return _every(thread, every, locals())
-    said = _verdicts(decisions, accept_all, reviewer, reason)
+    if all_runs or thread is None:
+        return _resume_all(thread, all_runs, locals())
+    reply = _merge_reply(decisions, accept_all, reviewer, reason)
     changes: dict[str, Any] = {
-        "models": given.models(model),
+        "models": args.models(model),
         "budget_usd": budget_usd,
-        "deadline_seconds": given.seconds(deadline),
+        "deadline_seconds": args.seconds(deadline),
     }
-    words = given.passwords(passwords)
+    document_passwords = args.passwords(passwords)
 
     async def work(reprise: Reprise) -> int:
-        await _same_packet(reprise, thread, said)
+        await _refuse_other_packet(reprise, thread, reply)
 
         if retry_failed and not (await reprise.status(thread)).documents["failed"]:
             say("No document has failed: none is tried again.")
@@ -114,11 +114,11 @@ def resume(
         async def begin(progress: Progress) -> RunView:
             return await reprise.resume(
                 thread,
-                **_reply(said),
+                **_reply_arguments(reply),
                 retry_failed=retry_failed,
                 accept_version=accept_version,
                 surface="cli",
-                passwords=words,
+                passwords=document_passwords,
                 on_event=progress,
                 **changes,
             )
@@ -128,41 +128,45 @@ def resume(
     return with_reprise(work)
 
 
-def _every(thread: str | None, every: bool, options: dict[str, Any]) -> int:
-    from graph.surfaces.cli.commands.sweep import refuse_with_all, resume_every
+def _resume_all(thread: str | None, all_runs: bool, options: dict[str, Any]) -> int:
+    from graph.surfaces.cli.commands.sweep import refuse_with_all, resume_all
 
-    if not every:
+    if not all_runs:
         raise UserError("Name a thread, or take up all that wait for no person: python run.py resume --all")
-    named = {"detailed": "--detailed-exit-code"}
-    unchanged = ("thread", "every", "passwords", "as_json")
-    changed = {named.get(one, f"--{one.replace('_', '-')}"): options[one] for one in options if one not in unchanged}
+    option_names = {"detailed": "--detailed-exit-code"}
+    unchanged = ("thread", "all_runs", "passwords", "as_json")
+    changed = {
+        option_names.get(name, f"--{name.replace('_', '-')}"): options[name]
+        for name in options
+        if name not in unchanged
+    }
     refuse_with_all(thread, changed)
-    return resume_every(given.passwords(options["passwords"]), options["as_json"])
+    return resume_all(args.passwords(options["passwords"]), options["as_json"])
 
 
 def review(
-    thread: given.Thread,
-    decisions: given.Decisions = None,
-    accept_all: given.AcceptAll = False,
-    reviewer: given.Reviewer = "",
-    reason: given.Reason = "",
-    detailed: given.Detailed = False,
-    as_json: given.Json = False,
+    thread: args.Thread,
+    decisions: args.Decisions = None,
+    accept_all: args.AcceptAll = False,
+    reviewer: args.Reviewer = "",
+    reason: args.Reason = "",
+    detailed: args.Detailed = False,
+    as_json: args.Json = False,
 ) -> int:
     """Decide on the findings that wait, one a screen; with --decisions or --accept-all, store these and stop."""
-    said = _verdicts(decisions, accept_all, reviewer, reason)
+    reply = _merge_reply(decisions, accept_all, reviewer, reason)
 
     async def stored(reprise: Reprise) -> int:
-        await _same_packet(reprise, thread, said)
-        await reprise.decide(thread, **_reply(said), surface="cli")
+        await _refuse_other_packet(reprise, thread, reply)
+        await reprise.decide(thread, **_reply_arguments(reply), surface="cli")
         view = await reprise.status(thread)
         if as_json:
             emit(view.to_json())
         else:
             await show_end(reprise, view)
-        return code_of(view.status, detailed)
+        return exit_code(view.status, detailed)
 
-    if said.decisions is not None or said.accept_all:
+    if reply.decisions is not None or reply.accept_all:
         return with_reprise(stored)
     from graph.surfaces.review.session import refuse_without_terminal, review_on_terminal
 
@@ -170,7 +174,7 @@ def review(
     return with_reprise(lambda reprise: review_on_terminal(reprise, thread, reviewer, detailed))
 
 
-def cancel(thread: given.Thread, as_json: given.Json = False) -> int:
+def cancel(thread: args.Thread, as_json: args.Json = False) -> int:
     """Stop a run for good, wherever it is driven; what is done stays."""
 
     async def work(reprise: Reprise) -> int:
@@ -186,34 +190,38 @@ def cancel(thread: given.Thread, as_json: given.Json = False) -> int:
     return with_reprise(work)
 
 
-def _verdicts(file: Any, accept_all: bool, reviewer: str, reason: str) -> given.Verdicts:
+def _merge_reply(file: Any, accept_all: bool, reviewer: str, reason: str) -> args.ReviewReply:
     """What the options and the file say together; an option wins over the file. Raises UserError."""
-    said = given.verdicts(file)
+    reply = args.read_reply(file)
     if accept_all and file is not None:
         raise UserError("Give --decisions or --accept-all, not both.")
     if not (accept_all or file is not None) and reason:
         raise UserError("--reason goes with --accept-all: name the reason of each decision in the file of --decisions.")
-    return given.Verdicts(
-        said.decisions, reviewer or said.reviewer, accept_all or said.accept_all, reason or said.reason, said.packet
+    return args.ReviewReply(
+        reply.decisions,
+        reviewer or reply.reviewer,
+        accept_all or reply.accept_all,
+        reason or reply.reason,
+        reply.packet,
     )
 
 
-def _reply(said: given.Verdicts) -> dict[str, Any]:
+def _reply_arguments(reply: args.ReviewReply) -> dict[str, Any]:
     return {
-        "decisions": said.decisions,
-        "accept_all": said.accept_all,
-        "reviewer": said.reviewer,
-        "reason": said.reason,
+        "decisions": reply.decisions,
+        "accept_all": reply.accept_all,
+        "reviewer": reply.reviewer,
+        "reason": reply.reason,
     }
 
 
-async def _same_packet(reprise: Reprise, thread: str, said: given.Verdicts) -> None:
+async def _refuse_other_packet(reprise: Reprise, thread: str, reply: args.ReviewReply) -> None:
     """Decisions made on another packet are not taken for this one. Raises ReplyError."""
-    if not said.packet:
+    if not reply.packet:
         return
     waiting = ((await reprise.status(thread)).review or {}).get("packet")
-    if waiting and waiting != said.packet:
+    if waiting and waiting != reply.packet:
         raise ReplyError(
-            f"The decisions are for review packet {said.packet[:12]}, but {waiting[:12]} is the one that waits now: "
+            f"The decisions are for review packet {reply.packet[:12]}, but {waiting[:12]} is the one that waits now: "
             "look at it and decide again. The run still waits."
         )

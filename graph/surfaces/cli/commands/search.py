@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph.surfaces.cli import arguments as given
+from graph.surfaces.cli import arguments as args
 from graph.surfaces.cli.session import with_reprise
 from graph.surfaces.terminal.output import console, emit, say
 
@@ -23,7 +23,7 @@ def search(
     matter: Annotated[str, typer.Option("--matter", metavar="ID", help="Search the documents of this matter.")] = "",
     thread: Annotated[str, typer.Option("--thread", metavar="THREAD", help="Only those of one run.")] = "",
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="Show at most so many passages.")] = 20,
-    as_json: given.Json = False,
+    as_json: args.Json = False,
 ) -> int:
     """Find passages in the documents that were read, each with its page; the best first."""
     for word in text:
@@ -33,28 +33,30 @@ def search(
         raise typer.BadParameter("A run has its matter: give --thread or --matter, not both.")
 
     async def work(reprise: Reprise) -> int:
-        found = await reprise.search(" ".join(text), matter=matter or "default", thread=thread, limit=limit)
+        passages = await reprise.search(" ".join(text), matter=matter or "default", thread=thread, limit=limit)
         if as_json:
-            emit(found.to_json())
+            emit(passages.to_json())
         else:
-            _show(found)
+            _show(passages)
         return 0
 
     return with_reprise(work)
 
 
-def _show(found: SearchView) -> None:
+def _show(passages: SearchView) -> None:
     from nodes.domain.shared.formats import count
 
-    for hit in found:
+    for hit in passages:
         _show_hit(hit)
-    more = f", the best {len(found)} shown (--limit)" if found.total > len(found) else ""
-    where = f"of {count(found.searched, 'document')} searched"
-    say(f"{count(found.total, 'passage')} in {found.documents} {where}{more}")
-    if found.not_searched:
-        left = count(found.not_searched, "document")
-        say(f"{left} not searched, for want of a text: not read yet, or not readable (python run.py coverage THREAD)")
-    if not found:
+    cut_note = f", the best {len(passages)} shown (--limit)" if passages.total > len(passages) else ""
+    scope = f"of {count(passages.searched, 'document')} searched"
+    say(f"{count(passages.total, 'passage')} in {passages.documents} {scope}{cut_note}")
+    if passages.not_searched:
+        unsearched = count(passages.not_searched, "document")
+        say(
+            f"{unsearched} not searched, for want of a text: not read yet, or not readable (python run.py coverage THREAD)"
+        )
+    if not passages:
         say("All words must stand in one passage: ask for fewer, or put the word or between them.")
 
 
@@ -65,9 +67,9 @@ def _show_hit(hit: Hit) -> None:
 
     head = Text(one_line(hit.document, 200), style="bold")
     head.append(f", {place_in(hit.page, hit.unit)}", style="")
-    known = " · ".join(one_line(name, 90) for name in (hit.title, hit.supplier) if name)
-    if known:
-        head.append(f"  {known}", style="dim")
+    origin = " · ".join(one_line(name, 90) for name in (hit.title, hit.supplier) if name)
+    if origin:
+        head.append(f"  {origin}", style="dim")
     quote, last = Text(), 0
     for start, end in [*hit.marks, (len(hit.shown), len(hit.shown))]:
         quote.append(hit.shown[last:start]).append(hit.shown[start:end], style="bold")

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from graph.surfaces.cli.exit_codes import BY_SIGNAL, FAILED, sentence_of
+from graph.surfaces.cli.exit_codes import BY_SIGNAL, FAILED, error_sentence
 from graph.surfaces.cli.session import with_reprise
 from graph.surfaces.terminal.output import console, emit, say
 from nodes.domain.shared.errors import UserError
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from graph.app import Reprise
     from graph.usecases.sweep import ResumeAll, ResumedRun
 
-WORDS = {
+STATUS_WORDS = {
     "needs_review": "waits for a review",
     "paused": "is held at its limit",
     "completed_with_failures": "completed with failures",
 }
-LEFT = {"needs_review": "waiting for a review", "paused": "held at a limit"}
+COUNT_WORDS = {"needs_review": "waiting for a review", "paused": "held at a limit"}
 """Words for a number of runs."""
 
 
-def refuse_with_all(thread: str | None, given: dict[str, Any]) -> None:
+def refuse_with_all(thread: str | None, options: dict[str, Any]) -> None:
     """`--all` decides and changes nothing of a run. Raises UserError."""
     if thread is not None:
         raise UserError(f"Give a thread or --all, not both: python run.py resume {as_typed(thread)}")
-    if named := [name for name, value in given.items() if value]:
-        raise UserError(f"--all changes no run: give {named[0]} with the thread that it is meant for.")
+    if changed := [name for name, setting in options.items() if setting]:
+        raise UserError(f"--all changes no run: give {changed[0]} with the thread that it is meant for.")
 
 
-def resume_every(passwords: dict[str, str] | None, as_json: bool) -> int:
+def resume_all(passwords: dict[str, str] | None, as_json: bool) -> int:
     """Take up what was left, the oldest first; a signal drains the run at work and begins no other."""
 
     async def work(reprise: Reprise) -> int:
@@ -42,14 +42,14 @@ def resume_every(passwords: dict[str, str] | None, as_json: bool) -> int:
 
         done: list[ResumedRun] = []
 
-        def told(one: ResumedRun) -> None:
-            done.append(one)
-            say(_line(one))
+        def report_run(resumed: ResumedRun) -> None:
+            done.append(resumed)
+            say(_line(resumed))
 
-        telling = reprise.parts.outside.database.outage.telling(lambda word: say(word.sentence()))
-        with telling, Signals(reprise, say) as signals:
+        notices = reprise.parts.outside.database.outage.telling(lambda notice: say(notice.sentence()))
+        with notices, Signals(reprise, say) as signals:
             try:
-                sweep = await reprise.resume_all(passwords=passwords, on_run=told)
+                sweep = await reprise.resume_all(passwords=passwords, on_run=report_run)
             except asyncio.CancelledError:
                 if signals.number is None:
                     raise
@@ -65,18 +65,18 @@ def resume_every(passwords: dict[str, str] | None, as_json: bool) -> int:
     return with_reprise(work)
 
 
-def _line(one: ResumedRun) -> str:
+def _line(resumed: ResumedRun) -> str:
     from graph.usecases.sweep import name_of
 
-    name, view = one_line(name_of(one.view), 60), one.view
-    if one.outcome == "skipped":
+    name, view = one_line(name_of(resumed.view), 60), resumed.view
+    if resumed.outcome == "skipped":
         return f"{name}  skipped: another process drives it"
-    if one.outcome == "failed":
-        return f"{name}  failed: {sentence_of(one.error) if one.error else one_line(view.error or 'see show', 600)}"
+    if resumed.outcome == "failed":
+        return f"{name}  failed: {error_sentence(resumed.error) if resumed.error else one_line(view.error or 'see show', 600)}"
     documents = view.documents
     settled = documents["done"] + documents["failed"] + documents["skipped"]
-    status = WORDS.get(view.status, "stopped" if view.status == "interrupted" else view.status)
-    return f"{name}  {status}: {settled} of {count(documents['total'], 'document')}  {duration(one.seconds)}"
+    status = STATUS_WORDS.get(view.status, "stopped" if view.status == "interrupted" else view.status)
+    return f"{name}  {status}: {settled} of {count(documents['total'], 'document')}  {duration(resumed.seconds)}"
 
 
 def _show(sweep: ResumeAll) -> None:
@@ -84,11 +84,13 @@ def _show(sweep: ResumeAll) -> None:
     from graph.usecases.sweep import name_of
     from graph.views.status import next_action
 
-    ends = Counter({**WORDS, **LEFT}.get(view.status, view.status) for view in sweep.runs)
+    ends = Counter({**STATUS_WORDS, **COUNT_WORDS}.get(view.status, view.status) for view in sweep.runs)
     words = ", ".join(f"{number} {word}" for word, number in sorted(ends.items()))
     console().print(f"{count(len(sweep.runs), 'run')} taken up{f': {words}' if words else ''}")
-    if left := ", ".join(f"{number} {LEFT.get(one, one)}" for one, number in sorted(sweep.left.items())):
-        console().print(f"left alone: {left}")
+    if untouched := ", ".join(
+        f"{number} {COUNT_WORDS.get(status, status)}" for status, number in sorted(sweep.left.items())
+    ):
+        console().print(f"left alone: {untouched}")
     if sweep.pruned.threads:
         console().print(f"{count(sweep.pruned.checkpoints, 'old checkpoint')} removed")
     waiting = [view for view in sweep.runs if view.status == "needs_review"]
