@@ -27,7 +27,7 @@ _HEADING = re.compile(
     r"|annexes?\b(?:[ \t]*(?:n\s?°[ \t]?)?(?:\d{1,3}|[a-z])\b(?!'))?[ \t]*(?:[:.(-][^\n]{0,60})?(?=\n|\Z)"
     r"|annexes?\s+(?:a\s+(?:l'|la\b|le\b)|au\b)[^\n]{0,60}|moyens?\s+annexes?\b[^\n]{0,60})"
 )
-_NAMED = re.compile(r"\b(?:bordereau|annexes?|pieces? (?:n ?)?\d{1,3}|pieces? jointes?)\b")
+_ATTACHMENT_NAME = re.compile(r"\b(?:bordereau|annexes?|pieces? (?:n ?)?\d{1,3}|pieces? jointes?)\b")
 _RULED = re.compile(
     r"\bau\s+nom\s+du\s+peuple\s+francais\b|\ba\s+rendu\s+(?:l[ae]\s+|l')?(?:presente?\s+)?(?:arret|decision)\b"
 )
@@ -62,75 +62,85 @@ class Groups:
     def root(self, document: str) -> str:
         """The decision to which a document belongs; itself when it belongs to none."""
         document = document.partition("#")[0]
-        return self.copies.get(found := self.attached.get(document, document), found)
+        return self.copies.get(ruling := self.attached.get(document, document), ruling)
 
 
-def heading(decision: RulingText) -> Span | None:
+def heading(ruling: RulingText) -> Span | None:
     """Where a document says that it is attached to something; None for whatever reads like a decision."""
-    found = _HEADING.search(decision.lined, 0, TOP)
-    if found is None or decision.operative < decision.end or _RULED.search(decision.plain):
+    match = _HEADING.search(ruling.lined, 0, TOP)
+    if match is None or ruling.operative < ruling.end or _RULED.search(ruling.plain):
         return None
-    return found.span("words")
+    return match.span("words")
 
 
 def paper(row: DocumentResult, facts: Sequence[Fact]) -> Paper:
     """What is kept of a document and its facts of KINDS."""
-    sure = [one for one in of_kind(facts, "case_number") if float(one.detail.get("confidence", ALONE)) >= ALONE]
-    day = next((one.value for one in of_kind(facts, "decision_date")), "")
-    category = next((str(one.detail.get("category", "")) for one in of_kind(facts, "solution")), "")
-    named = _NAMED.search(re.sub(r"[\W_]+", " ", simplify(PurePosixPath(row.document).stem))) is not None
+    case_numbers = [
+        fact for fact in of_kind(facts, "case_number") if float(fact.detail.get("confidence", ALONE)) >= ALONE
+    ]
+    day = next((fact.value for fact in of_kind(facts, "decision_date")), "")
+    category = next((str(fact.detail.get("category", "")) for fact in of_kind(facts, "solution")), "")
+    is_named_attachment = (
+        _ATTACHMENT_NAME.search(re.sub(r"[\W_]+", " ", simplify(PurePosixPath(row.document).stem))) is not None
+    )
     return Paper(
         row,
-        tuple(_alike(one.value) for one in sure if one.detail.get("kind") in OWN),
-        next((simplify(one.value) for one in of_kind(facts, "court")), ""),
+        tuple(_spelt_alike(fact.value) for fact in case_numbers if fact.detail.get("kind") in OWN),
+        next((simplify(fact.value) for fact in of_kind(facts, "court")), ""),
         day,
         category,
-        not category and (bool(of_kind(facts, "attachment")) or (named and not day)),
+        not category and (bool(of_kind(facts, "attachment")) or (is_named_attachment and not day)),
     )
 
 
-def grouped(papers: Iterable[Paper]) -> Groups:
+def grouped(documents: Iterable[Paper]) -> Groups:
     """Attachments and copies; a document of which it is not sure stands alone.
 
     A copy has the number and the date of another and contradicts neither its court nor its solution: what a court
     renders later in the same case is a decision of its own. An attachment has a decision's number and none of its own.
     """
-    lying = [one for one in papers if one.row.state == "done" and "#" not in one.row.document and one.numbers]
-    decisions = sorted((one for one in lying if not one.attachment), key=_best)
+    candidates = [
+        document
+        for document in documents
+        if document.row.state == "done" and "#" not in document.row.document and document.numbers
+    ]
+    rulings = sorted((document for document in candidates if not document.attachment), key=_preference)
     copies: dict[str, str] = {}
-    kept: dict[tuple[str, str], list[Paper]] = defaultdict(list)
+    distinct: dict[tuple[str, str], list[Paper]] = defaultdict(list)
     by_number: dict[str, list[Paper]] = defaultdict(list)
-    for one in decisions:
-        rivals = kept[one.numbers[0], one.day] if one.day else []
-        twin = next((other for other in rivals if _agree(one, other)), None)
+    for document in rulings:
+        rivals = distinct[document.numbers[0], document.day] if document.day else []
+        twin = next((rival for rival in rivals if _agree(document, rival)), None)
         if twin is not None:
-            copies[one.row.document] = twin.row.document
+            copies[document.row.document] = twin.row.document
             continue
-        rivals.append(one)
-        if one.category or (one.court and one.day):
-            for number in one.numbers:
-                by_number[number].append(one)
+        rivals.append(document)
+        if document.category or (document.court and document.day):
+            for number in document.numbers:
+                by_number[number].append(document)
     attached: dict[str, str] = {}
-    for one in lying:
-        fitting = [other for other in by_number[one.numbers[0]] if one.court in ("", other.court)]
-        if one.attachment and fitting:
+    for document in candidates:
+        fitting = [rival for rival in by_number[document.numbers[0]] if document.court in ("", rival.court)]
+        if document.attachment and fitting:
             # What was rendered later in the case, to rectify it for example, is about the first.
-            attached[one.row.document] = min(
-                fitting, key=lambda other: (other.day or "9", other.row.ordinal)
+            attached[document.row.document] = min(
+                fitting, key=lambda rival: (rival.day or "9", rival.row.ordinal)
             ).row.document
     return Groups(attached, copies)
 
 
-def _agree(one: Paper, other: Paper) -> bool:
-    pairs = ((one.court, other.court), (one.category, other.category))
-    return all(not mine or not theirs or mine == theirs for mine, theirs in pairs)
+def _agree(first: Paper, second: Paper) -> bool:
+    pairs = ((first.court, second.court), (first.category, second.category))
+    return all(
+        not first_value or not second_value or first_value == second_value for first_value, second_value in pairs
+    )
 
 
-def _best(one: Paper) -> tuple[bool, int, int]:
+def _preference(document: Paper) -> tuple[bool, int, int]:
     """The text before its scan, the whole before a part of it."""
-    return any(state == "ocr" for _, state, _ in one.row.pages), -len(one.row.pages), one.row.ordinal
+    return any(state == "ocr" for _, state, _ in document.row.pages), -len(document.row.pages), document.row.ordinal
 
 
-def _alike(number: str) -> str:
+def _spelt_alike(number: str) -> str:
     """19/04567 and 19/4567 are one number."""
     return re.sub(r"(?<=[/-])0+(?=\d)", "", simplify(number))

@@ -25,68 +25,68 @@ MOST_TEXTS, MOST_HOLDINGS = 12, 3
 """Findings of one decision."""
 VERSION = "3"
 SOURCE = f"local:decisions@{VERSION}"
-Stated = tuple[str, str, int, int, Mapping[str, Any]]
+RawFact = tuple[str, str, int, int, Mapping[str, Any]]
 """Kind, value ("" for the quote itself), the half-open range of the quote, detail."""
 
 
 def read(text: DocumentText) -> list[Proposal]:
     """Number, court, date and the rest, each with a quote that is a slice of the text, then the summary."""
-    decision = RulingText(text)
-    found = []
-    for kind, value, start, end, detail in _stated(decision):
-        place, quote = decision.slice(start, end)
+    ruling = RulingText(text)
+    proposals = []
+    for kind, value, start, end, detail in _stated(ruling):
+        place, quote = ruling.slice(start, end)
         if quote:
-            found.append(Proposal(kind, value or " ".join(quote.split()), quote, detail, place, SOURCE))
-    return found
+            proposals.append(Proposal(kind, value or " ".join(quote.split()), quote, detail, place, SOURCE))
+    return proposals
 
 
-def _stated(decision: RulingText) -> Iterator[Stated]:
-    seen = court(decision)
-    jurisdiction = seen.detail["jurisdiction"] if seen else ""
-    ordered = orders(decision)
-    solved = solution(decision, jurisdiction, ordered)
-    for number in sorted(numbers(decision, jurisdiction), key=lambda one: one.kind not in OWN):
+def _stated(ruling: RulingText) -> Iterator[RawFact]:
+    sitting_court = court(ruling)
+    jurisdiction = sitting_court.detail["jurisdiction"] if sitting_court else ""
+    ordered = orders(ruling)
+    solved = solution(ruling, jurisdiction, ordered)
+    for number in sorted(numbers(ruling, jurisdiction), key=lambda number: number.kind not in OWN):
         detail = {"kind": number.kind, "confidence": number.confidence}
         yield "case_number", number.value, number.start, number.end, detail
     sitting = (
-        ("court", seen),
-        ("chamber", chamber(decision, jurisdiction)),
-        ("formation", formation(decision, jurisdiction)),
+        ("court", sitting_court),
+        ("chamber", chamber(ruling, jurisdiction)),
+        ("formation", formation(ruling, jurisdiction)),
     )
-    for kind, one in sitting:
-        if one:
-            yield kind, one.value, one.start, one.end, one.detail
-    if day := decided_on(decision, jurisdiction):
+    for kind, head_value in sitting:
+        if head_value:
+            yield kind, head_value.value, head_value.start, head_value.end, head_value.detail
+    if day := decided_on(ruling, jurisdiction):
         yield "decision_date", day.value, day.start, day.end, {"stated": day.kind, "confidence": day.confidence}
     if solved:
         detail = {"category": solved.category, "confidence": solved.confidence}
         yield "solution", solved.value, solved.start, solved.end, detail
-    elif headed := heading(decision):
+    elif headed := heading(ruling):
         yield "attachment", "", *headed, {}
-    if below := attacked(decision):
+    if below := attacked(ruling):
         yield "attacked_decision", below.value, below.start, below.end, {}
-    for party in parties(decision, jurisdiction):
+    for party in parties(ruling, jurisdiction):
         yield "party", party.value, party.start, party.end, {"role": party.role}
-    yield from _law_and_money(decision, ordered)
-    for said in summary(decision, solved, ordered):
-        yield f"summary_{said.part}", "", said.start, said.end, {}
+    yield from _law_and_money(ruling, ordered)
+    for sentence in summary(ruling, solved, ordered):
+        yield f"summary_{sentence.part}", "", sentence.start, sentence.end, {}
 
 
-def _law_and_money(decision: RulingText, ordered: Sequence[Order]) -> Iterator[Stated]:
-    for law in statutes(decision):
+def _law_and_money(ruling: RulingText, ordered: Sequence[Order]) -> Iterator[RawFact]:
+    for law in statutes(ruling):
         detail = {"article": law.article, "text": law.source, "role": law.role, "zone": law.zone}
         yield "statute", law.value, law.start, law.end, detail
-    for one in amounts(decision, ordered):
-        whole = one.amount == one.amount.to_integral_value()
-        shown = format(one.amount.quantize(Decimal(1) if whole else Decimal("0.01")), "f")
+    for amount in amounts(ruling, ordered):
+        is_integral = amount.amount == amount.amount.to_integral_value()
+        figure = format(amount.amount.quantize(Decimal(1) if is_integral else Decimal("0.01")), "f")
         money = {
-            "amount": shown,
-            "currency": one.currency,
-            "ordered": one.ordered,
-            "costs": one.costs,
-            "zone": one.zone,
+            "amount": figure,
+            "currency": amount.currency,
+            "ordered": amount.ordered,
+            "costs": amount.costs,
+            "zone": amount.zone,
         }
-        yield "amount", f"{one.currency} {shown}", one.start, one.end, money
+        yield "amount", f"{amount.currency} {figure}", amount.start, amount.end, money
     for order in ordered:
         if COSTS.search(order.words):
             yield "costs", "", order.start, order.end, {}
@@ -94,25 +94,25 @@ def _law_and_money(decision: RulingText, ordered: Sequence[Order]) -> Iterator[S
 
 def clauses(stated: Sequence[Proposal], types: Sequence[str]) -> list[Candidate]:
     """What a person reviews and a note evidences, of the clause types of a playbook that decisions have."""
-    return [one for one in _clauses(stated) if one.clause_type in types]
+    return [candidate for candidate in _clauses(stated) if candidate.clause_type in types]
 
 
 def _clauses(stated: Sequence[Proposal]) -> Iterator[Candidate]:
-    own = next((one for one in stated if one.kind == "case_number" and one.detail["kind"] in OWN), None)
+    own = next((fact for fact in stated if fact.kind == "case_number" and fact.detail["kind"] in OWN), None)
     if own:
         yield _candidate("case_number", own)
     for kind in ("decision_date", "solution"):
-        yield from (_candidate(kind, one) for one in stated if one.kind == kind)
-    laws = [one for one in stated if one.kind == "statute" and one.detail["role"] == "visa"]
-    yield from (_candidate("applied_text", one) for one in laws[:MOST_TEXTS])
-    holdings = [one for one in stated if one.kind == "summary_answer"]
-    yield from (_candidate("holding", one) for one in holdings[:MOST_HOLDINGS])
-    for one in stated:
-        if one.kind == "amount" and one.detail["ordered"] and not one.detail["costs"]:
-            yield _candidate("amount_ordered", one)
-        elif one.kind == "costs":
-            yield _candidate("costs", one)
+        yield from (_candidate(kind, fact) for fact in stated if fact.kind == kind)
+    laws = [fact for fact in stated if fact.kind == "statute" and fact.detail["role"] == "visa"]
+    yield from (_candidate("applied_text", fact) for fact in laws[:MOST_TEXTS])
+    holdings = [fact for fact in stated if fact.kind == "summary_answer"]
+    yield from (_candidate("holding", fact) for fact in holdings[:MOST_HOLDINGS])
+    for fact in stated:
+        if fact.kind == "amount" and fact.detail["ordered"] and not fact.detail["costs"]:
+            yield _candidate("amount_ordered", fact)
+        elif fact.kind == "costs":
+            yield _candidate("costs", fact)
 
 
-def _candidate(clause_type: str, one: Proposal) -> Candidate:
-    return Candidate(clause_type, one.quote, float(one.detail.get("confidence", AGREED)), one.source, one.start)
+def _candidate(clause_type: str, fact: Proposal) -> Candidate:
+    return Candidate(clause_type, fact.quote, float(fact.detail.get("confidence", AGREED)), fact.source, fact.start)

@@ -83,14 +83,14 @@ class RulingText:
     @cached_property
     def end(self) -> int:
         """Where the decision ends and the grounds annexed to it begin."""
-        found = next(self._headings(_ANNEX, min(HEAD // 2, len(self.text) // 3), len(self.text)), None)
-        return found if found is not None else len(self.text)
+        annex = next(self._headings(_ANNEX, min(HEAD // 2, len(self.text) // 3), len(self.text)), None)
+        return annex if annex is not None else len(self.text)
 
     @cached_property
     def operative(self) -> int:
         """Where the operative part begins; `end` when it cannot be told."""
-        found = list(self._headings(_OPERATIVE, 0, self.end))
-        return found[-1] if found else self.end
+        starts = list(self._headings(_OPERATIVE, 0, self.end))
+        return starts[-1] if starts else self.end
 
     def _headings(self, pattern: re.Pattern[str], start: int, end: int) -> Iterator[int]:
         """Where lines begin with these words; a line that a sentence goes on with begins with a small letter."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nodes.domain.contracts.contract_text import ContractText
 from nodes.domain.contracts.facts.dates import find_dates, read_dates
 from nodes.domain.contracts.facts.duration import find_term, read_terms
 from nodes.domain.contracts.facts.expiry import read_expiry
-from nodes.domain.contracts.facts.fact_text import Reading
 from nodes.domain.contracts.facts.law import read_law
 from nodes.domain.contracts.facts.money import read_money
 from nodes.domain.contracts.families.references import read_references
@@ -28,26 +28,26 @@ KINDS = (
 
 def read(text: DocumentText, candidates: Sequence[Candidate]) -> list[Proposal]:
     """Facts in the order of KINDS, each with a quote that is a slice of the text."""
-    reading = Reading(text, candidates, SOURCE)
-    dates, term = find_dates(reading), find_term(reading)
-    terms = list(read_terms(reading, term))
+    contract = ContractText(text, candidates, SOURCE)
+    dates, term = find_dates(contract), find_term(contract)
+    terms = list(read_terms(contract, term))
     renews = any(fact.kind == "renewal_term" and fact.detail["automatic"] for fact in terms)
-    found = [
-        *_parties(reading),
-        *read_dates(reading, dates),
+    proposals = [
+        *_parties(contract),
+        *read_dates(contract, dates),
         *terms,
-        *read_expiry(reading, dates, term, renews=renews),
-        *read_money(reading),
-        *read_law(reading),
-        *read_references(reading),
+        *read_expiry(contract, dates, term, renews=renews),
+        *read_money(contract),
+        *read_law(contract),
+        *read_references(contract),
     ]
-    return sorted(found, key=lambda fact: KINDS.index(fact.kind))
+    return sorted(proposals, key=lambda fact: KINDS.index(fact.kind))
 
 
-def _parties(reading: Reading) -> Iterator[Proposal]:
-    for party in parties(reading.document):
+def _parties(contract: ContractText) -> Iterator[Proposal]:
+    for party in parties(contract.document):
         detail = {"alias": party.alias, "role": _role(party)}
-        yield reading.fact("party", party.name, party.start, party.end, detail, exact=True)
+        yield contract.fact("party", party.name, party.start, party.end, detail, exact=True)
 
 
 def _role(party: Party) -> str:

@@ -82,28 +82,28 @@ class Amount:
     """For the costs of the proceedings."""
 
 
-def amounts(decision: RulingText, ordered: Sequence[Order]) -> Iterator[Amount]:
+def amounts(ruling: RulingText, ordered: Sequence[Order]) -> Iterator[Amount]:
     """Sums of money of the decision, those of the operative part first."""
-    plain = decision.plain
-    stop = decision.end
-    orders = _Orders(decision, ordered)
-    found = []
-    for one in sums(plain, stop):
-        zone = decision.zone_at(one.start)
-        order = next((each for each in ordered if each.start <= one.start < each.end), None)
-        paid = order is not None and orders.payment(order, one.start, one.end)
+    plain = ruling.plain
+    stop = ruling.end
+    orders = _OperativePart(ruling, ordered)
+    mentions = []
+    for money in sums(plain, stop):
+        zone = ruling.zone_at(money.start)
+        order = next((order for order in ordered if order.start <= money.start < order.end), None)
+        paid = order is not None and orders.payment(order, money.start, money.end)
         costs = order is not None and COSTS.search(order.words) is not None
-        start, end = (order.start, order.end) if order else _around(plain, one.start, one.end, stop)
-        found.append(Amount(one.value, one.currency, start, min(end, start + LONGEST_QUOTE), zone, paid, costs))
-    found.sort(key=lambda one: not one.ordered)
-    yield from found[:MOST_AMOUNTS]
+        start, end = (order.start, order.end) if order else _around(plain, money.start, money.end, stop)
+        mentions.append(Amount(money.value, money.currency, start, min(end, start + LONGEST_QUOTE), zone, paid, costs))
+    mentions.sort(key=lambda amount: not amount.ordered)
+    yield from mentions[:MOST_AMOUNTS]
 
 
-class _Orders:
+class _OperativePart:
     """The operative part read verb by verb: what the court does, and what it only says that another court has done."""
 
-    def __init__(self, decision: RulingText, ordered: Sequence[Order]) -> None:
-        self.decision = decision
+    def __init__(self, ruling: RulingText, ordered: Sequence[Order]) -> None:
+        self.ruling = ruling
         self.rule = self.recited = "other"
         """pays, denies, keeps, reverses, quashes or other: of this court, and of the court below as it is recited."""
         self.tense = ""
@@ -116,7 +116,7 @@ class _Orders:
 
     def payment(self, order: Order, start: int, end: int) -> bool:
         """Whether the sum at `start` is to be paid."""
-        plain = self.decision.plain
+        plain = self.ruling.plain
         if _PENALTY.search(plain, order.start, start):
             return False
         place = bisect_right(self.turns, start, key=lambda turn: turn[0])
@@ -124,7 +124,7 @@ class _Orders:
         return paid or (silent and _BEHIND.search(plain, end, order.end) is not None)
 
     def _read(self, order: Order) -> None:
-        plain = self.decision.plain
+        plain = self.ruling.plain
         if not _GOES_ON.match(plain, order.start):
             self._turn("other")
         elif not _LISTED.match(plain, order.start):
@@ -135,7 +135,7 @@ class _Orders:
             if name.startswith("p"):
                 self._phrase(_SENSES[name])
             else:
-                self._said(_SENSES[name], token, max(order.start, token.start() - REACH))
+                self._verb(_SENSES[name], token, max(order.start, token.start() - REACH))
             self._note(token.end())
 
     def _phrase(self, sense: str) -> None:
@@ -154,18 +154,18 @@ class _Orders:
         else:
             self._turn(sense)
 
-    def _said(self, sense: str, token: re.Match[str], begin: int) -> None:
+    def _verb(self, sense: str, token: re.Match[str], begin: int) -> None:
         """A verb: of this court, or of the one whose decision it is about."""
-        plain, text = self.decision.plain, self.decision.text
-        of_other = bool(self.tense) or self.rule in ("keeps", "reverses", "quashes")
+        plain, text = self.ruling.plain, self.ruling.text
+        recites = bool(self.tense) or self.rule in ("keeps", "reverses", "quashes")
         if self._participle(token, begin):
-            if of_other:
+            if recites:
                 self.recited = sense
                 self.tense = "past" if self.tense else ""
             elif _IS.search(plain, begin, token.start()):
                 self._turn(sense)
         elif _SUBJECT.search(plain, begin, token.start()):
-            if of_other:
+            if recites:
                 self.recited = sense
                 self.tense = "present" if self.tense else ""
         elif self.tense and not text[token.start()].isupper() and (self.tense != "past" or token.group() == "dit"):
@@ -175,7 +175,7 @@ class _Orders:
 
     def _participle(self, token: re.Match[str], begin: int) -> bool:
         """Told by its ending, its accent, or the auxiliary before it, since a scan may lose the accent."""
-        text, plain, end = self.decision.text, self.decision.plain, token.end()
+        text, plain, end = self.ruling.text, self.ruling.plain, token.end()
         accented = text[end - 1] in "éÉ" or text[end : end + 1] == "\u0301"
         ending = token["end"] in ("e", "es", "s") or token.group().startswith("rejete")
         helped = any(auxiliary.search(plain, begin, token.start()) for auxiliary in (_HELPED, _IS))
@@ -185,8 +185,8 @@ class _Orders:
         self.rule, self.recited, self.tense, self.excepted = rule, "other", "", False
 
     def _note(self, offset: int) -> None:
-        stands = {"keeps": not self.excepted, "reverses": self.excepted}.get(self.rule, False)
-        paid = self.rule == "pays" or (stands and self.recited == "pays")
+        upheld = {"keeps": not self.excepted, "reverses": self.excepted}.get(self.rule, False)
+        paid = self.rule == "pays" or (upheld and self.recited == "pays")
         self.turns.append((offset, paid, self.rule == "other"))
 
 
@@ -194,6 +194,6 @@ def _around(plain: str, start: int, end: int, stop: int) -> tuple[int, int]:
     """The clause that holds a range, at most some two lines on either side."""
     begin = max(plain.rfind(mark, max(0, start - 160), start) for mark in (";", ". ", " : "))
     begin = begin + 2 if begin >= 0 else plain.find(" ", max(0, start - 160)) + 1
-    ends = [at for mark in (";", ". ", ".\n") if (at := plain.find(mark, end, min(end + 160, stop))) >= 0]
+    ends = [place for mark in (";", ". ", ".\n") if (place := plain.find(mark, end, min(end + 160, stop))) >= 0]
     close = min(ends) if ends else (plain.rfind(" ", end, min(end + 160, stop)) if end + 1 < stop else end)
     return min(begin, start), max(close, end)

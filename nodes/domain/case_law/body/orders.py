@@ -127,43 +127,45 @@ class Solution:
     confidence: float
 
 
-def orders(decision: RulingText) -> list[Order]:
+def orders(ruling: RulingText) -> list[Order]:
     """The orders of the operative part, in order, without the closing formula."""
-    lined = decision.lined
-    start = decision.operative
-    if start >= decision.end:
+    lined = ruling.lined
+    start = ruling.operative
+    if start >= ruling.end:
         return []
     lead = _LEAD.match(lined, start)
     begin = lead.end() if lead else start
-    closed = _CLOSED.search(lined, begin, decision.end)
-    stop = closed.start() if closed else min(decision.end, begin + 8_000)
-    found: list[Order] = []
+    closed = _CLOSED.search(lined, begin, ruling.end)
+    stop = closed.start() if closed else min(ruling.end, begin + 8_000)
+    operative_orders: list[Order] = []
     for cut in [*_CUT.finditer(lined, begin, stop), None]:
-        if cut and _wrapped(decision, begin, cut):
+        if cut and _wrapped(ruling, begin, cut):
             continue
         end = cut.start() if cut else stop
-        first, words = decision.slice(begin, end)
+        first, words = ruling.slice(begin, end)
         if len(words) > 8:
-            found.append(Order(first, first + len(words), " ".join(lined[first : first + len(words)].split())))
+            operative_orders.append(
+                Order(first, first + len(words), " ".join(lined[first : first + len(words)].split()))
+            )
         begin = cut.end() if cut else stop
-    return found
+    return operative_orders
 
 
-def _wrapped(decision: RulingText, begin: int, cut: re.Match[str]) -> bool:
+def _wrapped(ruling: RulingText, begin: int, cut: re.Match[str]) -> bool:
     """Whether the line breaks within an order: before a participle, which begins none, or before one more verb of what
     it says of the decision below."""
     broken = re.fullmatch(r",?[ \t]*\n[ \t]*", cut.group()) is not None
-    if not broken or not decision.text[cut.end() : cut.end() + 1].islower():
+    if not broken or not ruling.text[cut.end() : cut.end() + 1].islower():
         return False
-    return _PARTICIPLE.match(decision.text, cut.end()) is not None or (
-        _RECITES.search(decision.plain, begin, cut.start()) is not None
+    return _PARTICIPLE.match(ruling.text, cut.end()) is not None or (
+        _RECITES.search(ruling.plain, begin, cut.start()) is not None
     )
 
 
-def solution(decision: RulingText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
+def solution(ruling: RulingText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
     """The solution: of the Cour de cassation, as head and operative part state it; they must agree."""
     if jurisdiction == CASSATION:
-        return _of_cassation(decision, ordered)
+        return _of_cassation(ruling, ordered)
     if jurisdiction in ADMINISTRATIVE:
         return _in_part(_first(ordered, _ADMINISTRATIVE_ORDERS), ordered)
     if jurisdiction == "Cour d'appel":
@@ -171,38 +173,40 @@ def solution(decision: RulingText, jurisdiction: str, ordered: Sequence[Order]) 
     return _first(ordered, _FIRST_ORDERS)
 
 
-def _in_part(said: Solution | None, ordered: Sequence[Order]) -> Solution | None:
+def _in_part(stated: Solution | None, ordered: Sequence[Order]) -> Solution | None:
     """An annulment "en tant que" leaves the rest standing."""
-    if said is None or said.value != "Annulation":
-        return said
-    order = next(one for one in ordered if one.start == said.start)
-    return replace(said, value="Annulation partielle") if _AS_FAR_AS.search(order.words) else said
+    if stated is None or stated.value != "Annulation":
+        return stated
+    order = next(order for order in ordered if order.start == stated.start)
+    return replace(stated, value="Annulation partielle") if _AS_FAR_AS.search(order.words) else stated
 
 
-def _of_cassation(decision: RulingText, ordered: Sequence[Order]) -> Solution | None:
+def _of_cassation(ruling: RulingText, ordered: Sequence[Order]) -> Solution | None:
     # A line of prose that goes on with "cassation." begins with a small letter.
-    heads = _HEADED.finditer(decision.lined, 0, HEAD // 2)
-    headed = next((one for one in heads if not decision.text[one.start("words")].islower()), None)
-    said = _first(ordered, _CASSATION_ORDERS)
-    if said is not None and said.value in ("Cassation", "Annulation"):
-        order = next(one for one in ordered if one.start == said.start)
+    heads = _HEADED.finditer(ruling.lined, 0, HEAD // 2)
+    headed = next((heading for heading in heads if not ruling.text[heading.start("words")].islower()), None)
+    stated = _first(ordered, _CASSATION_ORDERS)
+    if stated is not None and stated.value in ("Cassation", "Annulation"):
+        order = next(order for order in ordered if order.start == stated.start)
         partly = " partielle" if _PARTLY.search(order.words[:400]) else ""
-        bare = any(re.search(r"n'y avoir lieu a renvoi\b|sans renvoi", one.words) for one in ordered)
-        value = f"{said.value}{partly}{' sans renvoi' if bare else ''}"
-        said = Solution(value, said.category, said.start, said.end, ALONE)
+        bare = any(re.search(r"n'y avoir lieu a renvoi\b|sans renvoi", order.words) for order in ordered)
+        value = f"{stated.value}{partly}{' sans renvoi' if bare else ''}"
+        stated = Solution(value, stated.category, stated.start, stated.end, ALONE)
     if headed is None:
-        return said
-    lines = decision.text[headed.start("words") : headed.end("words")].split("\n")
+        return stated
+    lines = ruling.text[headed.start("words") : headed.end("words")].split("\n")
     words = ", ".join(" ".join(line.split()).rstrip(",") for line in lines if line.strip())
     value = words[:1].upper() + words[1:].lower().replace("non lieu", "non-lieu")
     value = re.sub(r"\ba (?=renvoi|statuer)", "à ", value)
     category = _category(" ".join(headed["words"].split()))
-    if said is None:
+    if stated is None:
         return Solution(value, category, *headed.span("words"), ALONE)
     # A decision may reject a part and quash another: its head names the solution, one of the orders must bear it out.
-    borne = next((one for one in _all(ordered, _CASSATION_ORDERS) if one.category == category), None)
-    place = borne or said
-    return Solution(value, category, place.start, place.end, AGREED if borne else CONTRADICTED)
+    supporting = next(
+        (candidate for candidate in _all(ordered, _CASSATION_ORDERS) if candidate.category == category), None
+    )
+    place = supporting or stated
+    return Solution(value, category, place.start, place.end, AGREED if supporting else CONTRADICTED)
 
 
 def _category(plain: str) -> str:
@@ -210,9 +214,9 @@ def _category(plain: str) -> str:
 
 
 def _of_appeal(ordered: Sequence[Order]) -> Solution | None:
-    confirmed = next((one for one in ordered if re.search(r"\bconfirme\b", one.words)), None)
-    reversed_ = next((one for one in ordered if re.search(r"\b(?:infirme|reforme)\b", one.words)), None)
-    annulled = next((one for one in ordered if re.search(r"^\W*annule (?:le|la|l')", one.words)), None)
+    confirmed = next((order for order in ordered if re.search(r"\bconfirme\b", order.words)), None)
+    reversed_ = next((order for order in ordered if re.search(r"\b(?:infirme|reforme)\b", order.words)), None)
+    annulled = next((order for order in ordered if re.search(r"^\W*annule (?:le|la|l')", order.words)), None)
     chosen = confirmed or reversed_ or annulled
     if chosen is None:
         return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from nodes.domain.case_law.body.sources import ACT, SOURCE, TREATY, named
 from nodes.domain.case_law.ruling_text import RulingText
 
-MOST = 150
+MOST_STATUTES = 150
 """Texts of one decision."""
 REACH = 700
 """Characters from "articles" to the code that they belong to."""
@@ -88,39 +88,39 @@ class Statute:
         return f"article {self.article} {of}{self.source}"
 
 
-def statutes(decision: RulingText) -> list[Statute]:
+def statutes(ruling: RulingText) -> list[Statute]:
     """Every text once, in the order in which they are cited, at its place in a visa where it has one.
 
     The grounds annexed to the decision count only for what they alone cite.
     """
-    visas = list(_visas(decision))
+    visas = list(_visas(ruling))
     best: dict[tuple[str, str], Statute] = {}
-    for one in _settled(list(_cited(decision))):
-        role = one.role
-        if role == "cited" and any(start <= one.start < end for start, end in visas):
+    for statute in _settled(list(_cited(ruling))):
+        role = statute.role
+        if role == "cited" and any(start <= statute.start < end for start, end in visas):
             role = "visa"
-        one = replace(one, role=role)
-        known = best.get((one.article, one.source))
-        if known is None or _ROLES[one.role] < _ROLES[known.role]:
-            best[one.article, one.source] = one
-    ranked = sorted(best.values(), key=lambda one: (_ROLES[one.role], one.zone == "annex", one.start))
-    return ranked[:MOST]
+        statute = replace(statute, role=role)
+        previous = best.get((statute.article, statute.source))
+        if previous is None or _ROLES[statute.role] < _ROLES[previous.role]:
+            best[statute.article, statute.source] = statute
+    ranked = sorted(best.values(), key=lambda statute: (_ROLES[statute.role], statute.zone == "annex", statute.start))
+    return ranked[:MOST_STATUTES]
 
 
-def _settled(found: list[Statute]) -> Iterator[Statute]:
+def _settled(citations: list[Statute]) -> Iterator[Statute]:
     """An article that is cited without its code is of the code that the decision names for it, else for most others."""
     codes: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in found:
-        if one.source.startswith(("code", "livre", "nouveau code")):
-            codes[one.article][one.source] += 1
-            if one.zone != "head" and _lettered(one.article):
-                codes[one.article[:2]][one.source] += 1
-                codes["."][one.source] += 1
-    for one in found:
-        if one.source:
-            yield one
-        elif likely := codes.get(one.article) or codes.get(one.article[:2]) or codes.get("."):
-            yield replace(one, source=likely.most_common(1)[0][0])
+    for statute in citations:
+        if statute.source.startswith(("code", "livre", "nouveau code")):
+            codes[statute.article][statute.source] += 1
+            if statute.zone != "head" and _lettered(statute.article):
+                codes[statute.article[:2]][statute.source] += 1
+                codes["."][statute.source] += 1
+    for statute in citations:
+        if statute.source:
+            yield statute
+        elif likely := codes.get(statute.article) or codes.get(statute.article[:2]) or codes.get("."):
+            yield replace(statute, source=likely.most_common(1)[0][0])
 
 
 def _lettered(article: str) -> bool:
@@ -128,15 +128,15 @@ def _lettered(article: str) -> bool:
     return article[:1].isalpha() and article[1:2] == "."
 
 
-def _visas(decision: RulingText) -> Iterator[tuple[int, int]]:
-    for match in _VISA.finditer(decision.lined, 0, decision.operative):
-        end = _VISA_END.search(decision.lined, match.end(), min(match.end() + 1_500, decision.operative))
-        if not decision.text[match.start() : match.end()].lstrip()[:1].islower():
+def _visas(ruling: RulingText) -> Iterator[tuple[int, int]]:
+    for match in _VISA.finditer(ruling.lined, 0, ruling.operative):
+        end = _VISA_END.search(ruling.lined, match.end(), min(match.end() + 1_500, ruling.operative))
+        if not ruling.text[match.start() : match.end()].lstrip()[:1].islower():
             yield match.start(), end.start() if end else match.end() + 300
 
 
-def _cited(decision: RulingText) -> Iterator[Statute]:
-    plain = decision.plain
+def _cited(ruling: RulingText) -> Iterator[Statute]:
+    plain = ruling.plain
     used = 0
     last: dict[str, str] = {}
     # "L. 3242-1 du même code" is no article of the code civil, though that was named in between.
@@ -144,12 +144,12 @@ def _cited(decision: RulingText) -> Iterator[Statute]:
     for match in _ARTICLE.finditer(plain):
         if match.start() < used:
             continue
-        zone, begin = decision.zone_at(match.start()), match.end()
+        zone, begin = ruling.zone_at(match.start()), match.end()
         start = match.start()
         while True:
             articles, position = _articles(plain, begin)
             lettered = bool(articles) and _lettered(articles[0])
-            source, end = _source(decision, position, {**last, **last_lettered} if lettered else last)
+            source, end = _source(ruling, position, {**last, **last_lettered} if lettered else last)
             if not articles or not source:
                 used = max(used, position)
                 break
@@ -171,8 +171,8 @@ def _cited(decision: RulingText) -> Iterator[Statute]:
         treaty = SOURCE.match(plain, match.end())
         for number in re.findall(r"\d+", match["numbers"]) if treaty else ():
             span = match.start(), treaty.end() if treaty else match.end()
-            name = named(decision.text, decision.plain, treaty) if treaty else ""
-            yield Statute(f"alinéa {number}", name, "cited", *span, decision.zone_at(match.start()))
+            name = named(ruling.text, ruling.plain, treaty) if treaty else ""
+            yield Statute(f"alinéa {number}", name, "cited", *span, ruling.zone_at(match.start()))
     for match in SOURCE.finditer(plain):
         if match["number"] or match["day"] or match["eu"]:
             before = plain[max(0, match.start() - 90) : match.start()]
@@ -182,26 +182,26 @@ def _cited(decision: RulingText) -> Iterator[Statute]:
                 role = "version" if version else "cited"
                 yield Statute(
                     "",
-                    named(decision.text, decision.plain, match),
+                    named(ruling.text, ruling.plain, match),
                     role,
                     *match.span(),
-                    decision.zone_at(match.start()),
+                    ruling.zone_at(match.start()),
                 )
 
 
 def _articles(plain: str, position: int) -> tuple[list[str], int]:
     """The articles of a list and where it ends."""
-    found: list[str] = []
+    articles: list[str] = []
     stop = min(len(plain), position + REACH)
     letter = ""
     while position < stop:
-        if found and (part := _PART.match(plain, position, stop)):
+        if articles and (part := _PART.match(plain, position, stop)):
             position = part.end()
             continue
         number = _NUMBER.match(plain, position, stop)
         if number:
             letter = _letter(number["letter"] or "")
-            found += [_article(number, letter)]
+            articles += [_article(number, letter)]
             position = number.end()
         elif version := _VERSION.match(plain, position, stop):
             # "…, dans leur rédaction issue de la loi, R. 1452-6 du même code": the list may go on.
@@ -215,7 +215,7 @@ def _articles(plain: str, position: int) -> tuple[list[str], int]:
             position = between.end()
         else:
             break
-    return [one for one in dict.fromkeys(found) if one], position
+    return [article for article in dict.fromkeys(articles) if article], position
 
 
 def _following(plain: str, position: int) -> int | None:
@@ -239,18 +239,18 @@ def _article(number: re.Match[str], letter: str) -> str:
     if digits.endswith("°"):
         return ""
     suffix = " ".join((number["suffix"] or "").split())
-    shown = f"{letter}. {digits}" if letter else digits
-    return f"{shown} {suffix}".strip()
+    label = f"{letter}. {digits}" if letter else digits
+    return f"{label} {suffix}".strip()
 
 
-def _source(decision: RulingText, position: int, last: Mapping[str, str]) -> tuple[str, int]:
+def _source(ruling: RulingText, position: int, last: Mapping[str, str]) -> tuple[str, int]:
     """The code or act that the articles before `position` belong to, and its end."""
-    plain = decision.plain
+    plain = ruling.plain
     for _ in range(4):
         link = _LINK.match(plain, position)
         match = SOURCE.match(plain, link.end()) if link else None
         if match:
-            return named(decision.text, decision.plain, match), match.end()
+            return named(ruling.text, ruling.plain, match), match.end()
         if same := _OF_SAME.match(plain, position):
             kind = same["same"] or same["before"]
             return last.get({"decret": "décret", "texte": ""}.get(kind, kind), ""), same.end()

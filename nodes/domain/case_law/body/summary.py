@@ -17,7 +17,7 @@ LONGEST = 900
 SHORTEST = 30
 BARE = 90
 """A sentence of so few characters ("Le moyen n'est pas fondé.") concludes without saying why."""
-MOST = {"facts": 3, "procedure": 3, "question": 2, "answer": 4, "scope": 3}
+MOST_SENTENCES = {"facts": 3, "procedure": 3, "question": 2, "answer": 4, "scope": 3}
 """Sentences of each part."""
 
 _PROCEEDS = re.compile(
@@ -76,7 +76,7 @@ _CUTS = ("; ", " ; ", ". ", ", ")
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class SummarySentence:
     """A sentence of the summary: the document's own words, `text[start:end]`."""
 
     part: str
@@ -85,157 +85,159 @@ class Cited:
     end: int
 
 
-def summary(decision: RulingText, solution: Solution | None, ordered: Sequence[Order]) -> list[Cited]:
+def summary(ruling: RulingText, solution: Solution | None, ordered: Sequence[Order]) -> list[SummarySentence]:
     """At most a dozen sentences, in the order of the parts; a part of which nothing was seen is not there."""
-    split = [one for one in _whole(decision) if one.end - one.start >= SHORTEST]
-    found = [
-        *_story(decision, split),
-        *_question(decision, split, solution),
-        *_answer(decision, split, solution),
-        *_scope(decision, split, solution, ordered),
+    split = [sentence for sentence in _joined_sentences(ruling) if sentence.end - sentence.start >= SHORTEST]
+    candidates = [
+        *_story(ruling, split),
+        *_question(ruling, split, solution),
+        *_answer(ruling, split, solution),
+        *_scope(ruling, split, solution, ordered),
     ]
-    kept: list[Cited] = []
+    chosen: list[SummarySentence] = []
     for part in PARTS:
-        seen = {(one.start, one.end): one for one in found if one.part == part}
-        kept += sorted(list(seen.values())[: MOST[part]], key=lambda one: one.start)
-    return kept
+        distinct = {(sentence.start, sentence.end): sentence for sentence in candidates if sentence.part == part}
+        chosen += sorted(list(distinct.values())[: MOST_SENTENCES[part]], key=lambda sentence: sentence.start)
+    return chosen
 
 
-def _whole(decision: RulingText) -> list[Sentence]:
+def _joined_sentences(ruling: RulingText) -> list[Sentence]:
     """Sentences, those that were parted behind an abbreviation or a line that passed for a heading joined again."""
-    found: list[Sentence] = []
-    for one in sentences(decision.document):
-        last = found[-1].end if found else 0
-        before = decision.text[last : one.start]
-        parted = _PARTED.search(decision.plain, max(last - 8, 0), one.start) is not None
-        if before.strip() and (parted or decision.text[one.start].islower()):
+    joined: list[Sentence] = []
+    for sentence in sentences(ruling.document):
+        last = joined[-1].end if joined else 0
+        before = ruling.text[last : sentence.start]
+        parted = _PARTED.search(ruling.plain, max(last - 8, 0), sentence.start) is not None
+        if before.strip() and (parted or ruling.text[sentence.start].islower()):
             # "2. Selon l'arrêt attaqué (Paris, 4 juillet 2023), les" or "6. Aux termes de l'article L.": no heading.
             line = before.rstrip().rfind("\n") + 1
-            one = replace(one, start=one.start - len(before) + line)
-        elif parted and found:
-            one = replace(found.pop(), end=one.end)
-        found.append(one)
-    return found
+            sentence = replace(sentence, start=sentence.start - len(before) + line)
+        elif parted and joined:
+            sentence = replace(joined.pop(), end=sentence.end)
+        joined.append(sentence)
+    return joined
 
 
 def _within(split: Sequence[Sentence], zone: Zone) -> list[Sentence]:
-    return [one for one in split if zone.start <= one.start < zone.end]
+    return [sentence for sentence in split if zone.start <= sentence.start < zone.end]
 
 
-def _cited(decision: RulingText, part: str, start: int, end: int) -> Cited:
+def _cited(ruling: RulingText, part: str, start: int, end: int) -> SummarySentence:
     """The range without its paragraph number, cut where it is too long."""
-    number = _NUMBER.match(decision.plain, start, end)
+    number = _NUMBER.match(ruling.plain, start, end)
     start = number.end() if number else start
     if end - start > LONGEST:
-        cuts = [decision.plain.rfind(mark, start + LONGEST // 3, start + LONGEST) for mark in _CUTS]
-        cut = next((one for one in cuts[:3] if one > 0), cuts[3])
+        cuts = [ruling.plain.rfind(mark, start + LONGEST // 3, start + LONGEST) for mark in _CUTS]
+        cut = next((place for place in cuts[:3] if place > 0), cuts[3])
         end = cut if cut > 0 else start + LONGEST
-    start, words = decision.slice(start, end)
-    return Cited(part, start, start + len(words))
+    start, words = ruling.slice(start, end)
+    return SummarySentence(part, start, start + len(words))
 
 
-def _story(decision: RulingText, split: Sequence[Sentence]) -> Iterator[Cited]:
-    told = [sentence for zone in decision.named("story") for sentence in _within(split, _told(decision, zone))]
-    own = [one for one in told if not _JOINS.search(decision.plain, one.start, one.end)]
+def _story(ruling: RulingText, split: Sequence[Sentence]) -> Iterator[SummarySentence]:
+    story = [sentence for zone in ruling.named("story") for sentence in _within(split, _narrative(ruling, zone))]
+    own = [sentence for sentence in story if not _JOINS.search(ruling.plain, sentence.start, sentence.end)]
     proceeds = False
     for sentence in own:
-        words = decision.plain[sentence.start : sentence.end]
+        words = ruling.plain[sentence.start : sentence.end]
         # The first one tells what it is about, also where it names the decision that is attacked.
         part = "procedure" if sentence is not own[0] and _PROCEEDS.search(words) else "facts"
         proceeds = proceeds or part == "procedure"
-        yield _cited(decision, part, sentence.start, sentence.end)
-    lodged = _LODGED.search(decision.plain, 0, decision.operative)
+        yield _cited(ruling, part, sentence.start, sentence.end)
+    lodged = _LODGED.search(ruling.plain, 0, ruling.operative)
     if lodged and not proceeds:
-        yield _cited(decision, "procedure", *lodged.span())
+        yield _cited(ruling, "procedure", *lodged.span())
 
 
-def _told(decision: RulingText, zone: Zone) -> Zone:
-    read = _READ.search(decision.lined, decision.lined.find("\n", zone.start) + 1, zone.end)
+def _narrative(ruling: RulingText, zone: Zone) -> Zone:
+    read = _READ.search(ruling.lined, ruling.lined.find("\n", zone.start) + 1, zone.end)
     return replace(zone, end=read.start()) if read else zone
 
 
-def decisive(decision: RulingText, category: str) -> list[Zone]:
+def decisive(ruling: RulingText, category: str) -> list[Zone]:
     """The parts of the reasons that carry the solution: those with a visa where the court quashes, else the longest."""
-    told = next((zone.start for zone in decision.named("story")), min(HEAD // 2, decision.operative))
+    story_start = next((zone.start for zone in ruling.named("story")), min(HEAD // 2, ruling.operative))
     reasons = [
         zone
-        for zone in list(decision.named("reasons")) or [Zone("reasons", told, decision.operative)]
-        if not _NO_REASONS.search(decision.plain, zone.start, zone.end) or zone.end - zone.start > 1_200
+        for zone in list(ruling.named("reasons")) or [Zone("reasons", story_start, ruling.operative)]
+        if not _NO_REASONS.search(ruling.plain, zone.start, zone.end) or zone.end - zone.start > 1_200
     ]
-    quashing = [zone for zone in reasons if re.match(r"\s*vu\s", decision.lined[zone.start : zone.start + 30])]
+    quashing = [zone for zone in reasons if re.match(r"\s*vu\s", ruling.lined[zone.start : zone.start + 30])]
     if category in ("Cassation", "Annulation") and quashing:
         return quashing
     longest = max((zone.end - zone.start for zone in reasons), default=0)
     return [zone for zone in reasons if zone.end - zone.start >= longest // 2]
 
 
-def _question(decision: RulingText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[Cited]:
+def _question(ruling: RulingText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[SummarySentence]:
     category = solution.category if solution else ""
-    asked = re.search(r"[«\"“][^«»\"“”?]{20,1500}\?\s*[»\"”]", decision.text[: decision.operative])
-    if asked and "QPC" in category:
-        yield _cited(decision, "question", *asked.span())
+    question = re.search(r"[«\"“][^«»\"“”?]{20,1500}\?\s*[»\"”]", ruling.text[: ruling.operative])
+    if question and "QPC" in category:
+        yield _cited(ruling, "question", *question.span())
         return
-    carrying = decisive(decision, category)
-    before = carrying[0].start if carrying else decision.operative
-    grounds = [zone for zone in decision.named("grounds") if zone.start < before] or list(decision.named("grounds"))
+    carrying = decisive(ruling, category)
+    before = carrying[0].start if carrying else ruling.operative
+    grounds = [zone for zone in ruling.named("grounds") if zone.start < before] or list(ruling.named("grounds"))
     for zone in reversed(grounds):
         for sentence in _within(split, zone):
-            words = decision.plain[sentence.start : sentence.end]
+            words = ruling.plain[sentence.start : sentence.end]
             if _COMPLAINS.search(words):
-                yield from _complaint(decision, sentence, zone)
+                yield from _complaint(ruling, sentence, zone)
                 return
     for sentence in split:
-        if sentence.end <= decision.operative and _COMPLAINS.search(decision.plain, sentence.start, sentence.end):
-            yield from _complaint(decision, sentence, Zone("grounds", sentence.start, decision.operative))
+        if sentence.end <= ruling.operative and _COMPLAINS.search(ruling.plain, sentence.start, sentence.end):
+            yield from _complaint(ruling, sentence, Zone("grounds", sentence.start, ruling.operative))
             return
     for sentence in split:
-        if sentence.start < before and _CLAIMS.search(decision.plain, sentence.start, sentence.end):
-            yield _cited(decision, "question", sentence.start, sentence.end)
+        if sentence.start < before and _CLAIMS.search(ruling.plain, sentence.start, sentence.end):
+            yield _cited(ruling, "question", sentence.start, sentence.end)
 
 
-def _complaint(decision: RulingText, sentence: Sentence, zone: Zone) -> Iterator[Cited]:
+def _complaint(ruling: RulingText, sentence: Sentence, zone: Zone) -> Iterator[SummarySentence]:
     """What the ground reproaches, up to "alors", and its first branch."""
-    plain = decision.plain
+    plain = ruling.plain
     alters = _ALTERS.search(plain, sentence.start, min(zone.end, sentence.end + 40))
-    yield _cited(decision, "question", sentence.start, alters.start() if alters else sentence.end)
+    yield _cited(ruling, "question", sentence.start, alters.start() if alters else sentence.end)
     if alters:
         branch = _BRANCH.match(plain, alters.end())
         begin = branch.end() if branch else alters.end()
-        ends = [at for mark in (" ; ", "; ", " »", '" ;') if (at := plain.find(mark, begin, zone.end)) > 0]
+        ends = [place for mark in (" ; ", "; ", " »", '" ;') if (place := plain.find(mark, begin, zone.end)) > 0]
         if ends and min(ends) - begin > SHORTEST:
-            yield _cited(decision, "question", begin, min(ends))
+            yield _cited(ruling, "question", begin, min(ends))
 
 
-def _answer(decision: RulingText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[Cited]:
+def _answer(ruling: RulingText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[SummarySentence]:
     rated: list[tuple[float, Sentence]] = []
-    for zone in decisive(decision, solution.category if solution else ""):
+    for zone in decisive(ruling, solution.category if solution else ""):
         for sentence in _within(split, zone):
-            words = decision.plain[sentence.start : sentence.end]
+            words = ruling.plain[sentence.start : sentence.end]
             worth = 2.0 * bool(_PRINCIPLE.search(words)) + 3.0 * bool(_CONCLUDES.search(words))
             worth -= 2.5 * bool(_RECITES.search(words)) + (len(words) > LONGEST)
             worth -= 1.5 * (len(words) < BARE)
             # What stands last concludes.
             rated.append((worth + (sentence.start - zone.start) / max(zone.end - zone.start, 1), sentence))
-    best = sorted((one for one in rated if one[0] > 1.5), key=lambda one: -one[0])[: MOST["answer"]]
-    for _, sentence in sorted(best or rated[-1:], key=lambda one: one[1].start):
-        yield _cited(decision, "answer", sentence.start, sentence.end)
+    best = sorted((rating for rating in rated if rating[0] > 1.5), key=lambda rating: -rating[0])[
+        : MOST_SENTENCES["answer"]
+    ]
+    for _, sentence in sorted(best or rated[-1:], key=lambda rating: rating[1].start):
+        yield _cited(ruling, "answer", sentence.start, sentence.end)
 
 
 def _scope(
-    decision: RulingText, split: Sequence[Sentence], solution: Solution | None, ordered: Sequence[Order]
-) -> Iterator[Cited]:
+    ruling: RulingText, split: Sequence[Sentence], solution: Solution | None, ordered: Sequence[Order]
+) -> Iterator[SummarySentence]:
     if solution is not None and solution.end - solution.start > SHORTEST:
-        yield _cited(decision, "scope", solution.start, solution.end)
+        yield _cited(ruling, "scope", solution.start, solution.end)
     elif ordered:
-        yield _cited(decision, "scope", ordered[0].start, ordered[0].end)
+        yield _cited(ruling, "scope", ordered[0].start, ordered[0].end)
     for order in ordered:
         if re.search(r"n'y avoir lieu a renvoi\b|^renvoie|et les renvoie|^remet", order.words):
-            yield _cited(decision, "scope", order.start, order.end)
-    heading = re.search(r"(?m)^[ \t]*portee et consequences de la cassation", decision.lined)
+            yield _cited(ruling, "scope", order.start, order.end)
+    heading = re.search(r"(?m)^[ \t]*portee et consequences de la cassation", ruling.lined)
     for sentence in split:
         if (
             heading
-            and heading.end() <= sentence.start < decision.operative
-            and _REACHES.search(decision.plain, sentence.start, sentence.end)
+            and heading.end() <= sentence.start < ruling.operative
+            and _REACHES.search(ruling.plain, sentence.start, sentence.end)
         ):
-            yield _cited(decision, "scope", sentence.start, sentence.end)
+            yield _cited(ruling, "scope", sentence.start, sentence.end)

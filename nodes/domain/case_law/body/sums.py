@@ -39,21 +39,21 @@ class Sum:
 def sums(plain: str, stop: int) -> Iterator[Sum]:
     """The sums before `stop` in the order of the text; one that is written in words and in figures once."""
     last: Sum | None = None
-    for one in sorted((*_in_figures(plain, stop), *_in_words(plain, stop)), key=lambda each: each.start):
-        if last is not None and one.start < last.end:
+    for money in sorted((*_in_figures(plain, stop), *_in_words(plain, stop)), key=lambda money: money.start):
+        if last is not None and money.start < last.end:
             continue
-        twice = last is not None and last.in_words is not one.in_words and last.value == one.value
-        if not (twice and _GLOSS.fullmatch(plain, last.end if last else 0, one.start)):
-            yield one
-        last = one
+        twice = last is not None and last.in_words is not money.in_words and last.value == money.value
+        if not (twice and _GLOSS.fullmatch(plain, last.end if last else 0, money.start)):
+            yield money
+        last = money
 
 
 def _in_figures(plain: str, stop: int) -> Iterator[Sum]:
-    for found in _IN_FIGURES.finditer(plain, 0, stop):
-        value = Decimal(re.sub(r"\D", "", found["whole"])) + Decimal(f"0.{found['part'] or 0}")
-        scale = found["scale"] or found["short"]
+    for match in _IN_FIGURES.finditer(plain, 0, stop):
+        value = Decimal(re.sub(r"\D", "", match["whole"])) + Decimal(f"0.{match['part'] or 0}")
+        scale = match["scale"] or match["short"]
         value *= _SCALES[scale.rstrip("s")] if scale else 1
-        yield _with_cents(plain, value, found["unit"], (found.start(), found.end()))
+        yield _with_cents(plain, value, match["unit"], (match.start(), match.end()))
 
 
 def _in_words(plain: str, stop: int) -> Iterator[Sum]:
@@ -61,15 +61,17 @@ def _in_words(plain: str, stop: int) -> Iterator[Sum]:
         counted = _COUNTED.match(plain, run.end(), stop)
         if counted is None or run.group() in LONE:
             continue
-        words, at = run.group(), 0
+        words, position = run.group(), 0
         read = read_words(words)
         # Of "deux, trois mille" the last number is what the unit counts.
-        while read.end and at + read.end < len(words):
-            joined = _JOINED.match(words, at + read.end)
-            at = joined.end() if joined else at + read.end
-            read = read_words(words[at:])
+        while read.end and position + read.end < len(words):
+            joined = _JOINED.match(words, position + read.end)
+            position = joined.end() if joined else position + read.end
+            read = read_words(words[position:])
         if read.value:
-            yield _with_cents(plain, read.value, counted["unit"], (run.start() + at, counted.end()), in_words=True)
+            yield _with_cents(
+                plain, read.value, counted["unit"], (run.start() + position, counted.end()), in_words=True
+            )
 
 
 def _with_cents(plain: str, value: Decimal, unit: str, place: Span, *, in_words: bool = False) -> Sum:

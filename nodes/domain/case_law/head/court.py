@@ -63,7 +63,7 @@ _ADMINISTRATIVE = re.compile(
     r"|nde))*\s+(?:sous-sections?|chambres?)"
     r"(?:\s+(?:reunies|jugeant seule))?)"
 )
-_WHOLE = re.compile(r"(?P<name>assemblee du contentieux|section du contentieux|juge des referes)")
+_FULL_BENCH = re.compile(r"(?P<name>assemblee du contentieux|section du contentieux|juge des referes)")
 _MARK = re.compile(
     r"(?:\b(?:arret|decision)\s*n\s?[°o.*]?\s*\d[\d ]{0,6}|\b\d{2}-\d{2}\.\d{3})\s+"
     r"(?P<mark>(?P<size>fp|fs|fr|f)(?P<more>(?:\s?[-+]\s?[pbridlm](?![a-z]))*))(?![a-z])"
@@ -81,7 +81,7 @@ _LARGER = re.compile(r"article\s+r\.?\s*431-\s?5\s+du\s+code\s+de\s+l'organisati
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class HeadValue:
     """Something read, with its place."""
 
     value: str
@@ -90,14 +90,14 @@ class Seen:
     detail: dict[str, str]
 
 
-def court(decision: RulingText) -> Seen | None:
+def court(ruling: RulingText) -> HeadValue | None:
     """The court whose decision this is: the first that the head names, not one whose decision is attacked."""
     best: tuple[int, str, re.Match[str]] | None = None
     below: tuple[int, str, re.Match[str]] | None = None
     for name, pattern in _COURTS:
-        for match in pattern.finditer(decision.lined, 0, HEAD):
-            begin, _ = line_around(decision.lined, match.start(), match.end())
-            if _BELOW.search(decision.lined, max(begin, match.start() - 60), match.start()):
+        for match in pattern.finditer(ruling.lined, 0, HEAD):
+            begin, _ = line_around(ruling.lined, match.start(), match.end())
+            if _BELOW.search(ruling.lined, max(begin, match.start() - 60), match.start()):
                 continue
             if best is None or match.start() < best[0]:
                 best = match.start(), name, match
@@ -107,65 +107,65 @@ def court(decision: RulingText) -> Seen | None:
     if best is None:
         return None
     # A judgement of first instance may name above itself the court of appeal in whose district it was rendered.
-    judged = _JUDGEMENT.search(decision.lined, 0, HEAD) and not _ORDER.search(decision.lined, 0, HEAD)
+    judged = _JUDGEMENT.search(ruling.lined, 0, HEAD) and not _ORDER.search(ruling.lined, 0, HEAD)
     if below and best[1] == "Cour d'appel" and below[0] - best[0] < NEAR and judged:
         best = below
     _, name, match = best
-    seat = _cased(decision, *match.span("seat")) if "seat" in match.groupdict() else ""
+    seat = _cased(ruling, *match.span("seat")) if "seat" in match.groupdict() else ""
     joined = f"{name} d'{seat}" if seat[:1] in "AEIOUYÉÈÎ" else f"{name} de {seat}"
     detail = {"jurisdiction": name} | ({"seat": seat} if seat else {})
-    return Seen(joined if seat else name, match.start(), match.end(), detail)
+    return HeadValue(joined if seat else name, match.start(), match.end(), detail)
 
 
-def _cased(decision: RulingText, start: int, end: int) -> str:
+def _cased(ruling: RulingText, start: int, end: int) -> str:
     """A place as it is written, in mixed case also where the head is in capitals."""
-    words = " ".join(decision.text[start:end].split()).replace("’", "'")
+    words = " ".join(ruling.text[start:end].split()).replace("’", "'")
     if not words.isupper():
         return words
     titled = re.sub(r"[^\W\d_]+", lambda match: match[0].capitalize(), words)
     return re.sub(r"(?<=[ -])(?:De|Du|Des|La|Le|Les|Sur|Sous|En|Lès|Et)(?=[ -])", lambda m: m[0].lower(), titled)
 
 
-def chamber(decision: RulingText, jurisdiction: str) -> Seen | None:
+def chamber(ruling: RulingText, jurisdiction: str) -> HeadValue | None:
     """The chamber under its usual name for the Cour de cassation, as written for all others."""
-    head = decision.lined[:HEAD]
+    head = ruling.lined[:HEAD]
     if jurisdiction == CASSATION:
-        return _of_cassation(head, decision)
+        return _of_cassation(head, ruling)
     if jurisdiction in (STATE_COUNCIL, "Cour administrative d'appel", "Tribunal administratif"):
-        match = _ADMINISTRATIVE.search(head) or _WHOLE.search(head)
+        match = _ADMINISTRATIVE.search(head) or _FULL_BENCH.search(head)
     else:
-        match = next((one for one in _CHAMBER_LINE.finditer(head) if "president" not in one["name"]), None)
+        match = next((line for line in _CHAMBER_LINE.finditer(head) if "president" not in line["name"]), None)
     if match is None:
         return None
-    start, words = decision.slice(*match.span("name"))
-    return Seen(" ".join(words.split()), start, start + len(words), {})
+    start, words = ruling.slice(*match.span("name"))
+    return HeadValue(" ".join(words.split()), start, start + len(words), {})
 
 
-def _of_cassation(head: str, decision: RulingText) -> Seen | None:
+def _of_cassation(head: str, ruling: RulingText) -> HeadValue | None:
     # The head also names the chamber of the court whose decision is attacked.
     for lead in (r"cour\s*de\s*cassation\s*[,.-]?\s*(?:civile,\s*)?", r"(?m)^[ \t]*", r"\bla\s+"):
         for name, pattern in _CHAMBERS:
             match = re.search(rf"{lead}(?P<name>{pattern})", head)
             if match:
-                return Seen(name, match.start("name"), match.end("name"), {})
+                return HeadValue(name, match.start("name"), match.end("name"), {})
     for name, pattern in _SHORT:
         match = re.search(rf"(?m)^[ \t]*(?P<name>{pattern})\b\.?", head[:300])
         if match:
-            return Seen(name, match.start("name"), match.end(), {})
-    closing = decision.plain[decision.operative : decision.end]
+            return HeadValue(name, match.start("name"), match.end(), {})
+    closing = ruling.plain[ruling.operative : ruling.end]
     for name, pattern in _CHAMBERS:
         match = re.search(rf"cour\s*de\s*cassation,\s*(?P<name>{pattern})", closing)
         if match:
-            at = decision.operative
-            return Seen(name, at + match.start("name"), at + match.end("name"), {})
+            offset = ruling.operative
+            return HeadValue(name, offset + match.start("name"), offset + match.end("name"), {})
     return None
 
 
-def formation(decision: RulingText, jurisdiction: str) -> Seen | None:
+def formation(ruling: RulingText, jurisdiction: str) -> HeadValue | None:
     """How many judges sat, under the name that the Cour de cassation publishes; publication marks in the detail."""
     if jurisdiction != CASSATION:
         return None
-    head = decision.plain[:HEAD]
+    head = ruling.plain[:HEAD]
     mark = _MARK.search(head)
     unreasoned = _UNREASONED.search(head)
     if mark:
@@ -173,8 +173,8 @@ def formation(decision: RulingText, jurisdiction: str) -> Seen | None:
         value = "Formation restreinte RNSM/NA" if unreasoned and small else _SIZES[mark["size"]]
         detail = {"mark": re.sub(r"\s", "", mark["mark"]).upper()}
         published = re.sub(r"[^pbril]", "", mark["more"]).upper()
-        return Seen(value, mark.start(), mark.end(), detail | ({"publication": published} if published else {}))
+        return HeadValue(value, mark.start(), mark.end(), detail | ({"publication": published} if published else {}))
     if unreasoned:
-        return Seen("Formation restreinte RNSM/NA", unreasoned.start(), unreasoned.end(), {})
+        return HeadValue("Formation restreinte RNSM/NA", unreasoned.start(), unreasoned.end(), {})
     larger = _LARGER.search(head)
-    return Seen("Formation de section", larger.start(), larger.end(), {"mark": "R. 431-5"}) if larger else None
+    return HeadValue("Formation de section", larger.start(), larger.end(), {"mark": "R. 431-5"}) if larger else None

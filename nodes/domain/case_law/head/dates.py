@@ -57,8 +57,8 @@ _KINDS = tuple(re.compile(pattern) for pattern in (FIGURES, SLASHED, WORDS))
 
 def date_at(plain: str, start: int, end: int) -> tuple[date, int, int] | None:
     """The first date of a range of plain text with its place; None when there is none."""
-    found = [match for kind in _KINDS if (match := kind.search(plain, start, end))]
-    for match in sorted(found, key=lambda one: one.start()):
+    matches = [match for kind in _KINDS if (match := kind.search(plain, start, end))]
+    for match in sorted(matches, key=lambda match: match.start()):
         read = _read(match)
         if read is not None:
             return read, match.start(), match.end()
@@ -67,8 +67,8 @@ def date_at(plain: str, start: int, end: int) -> tuple[date, int, int] | None:
 
 def date_after(plain: str, start: int, reach: int = 40) -> tuple[date, int, int] | None:
     """The date that begins within a few characters."""
-    found = date_at(plain, start, min(start + reach + 80, len(plain)))
-    return found if found and found[1] <= start + reach else None
+    nearest = date_at(plain, start, min(start + reach + 80, len(plain)))
+    return nearest if nearest and nearest[1] <= start + reach else None
 
 
 def french(day: date) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nodes.domain.case_law.head.court import CASSATION, STATE_COUNCIL
@@ -61,7 +61,7 @@ _CLOSING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedValue:
     """A value at a place."""
 
     value: str
@@ -72,49 +72,49 @@ class Stated:
     confidence: float = ALONE
 
 
-def numbers(decision: RulingText, jurisdiction: str) -> list[Stated]:
+def numbers(ruling: RulingText, jurisdiction: str) -> list[StatedValue]:
     """All numbers of the decision, its own case number first."""
-    head = decision.plain[:TOP]
-    found = _appeals(decision) if jurisdiction in (CASSATION, "") else []
-    if not found and jurisdiction != CASSATION:
-        found = list(_others(decision, jurisdiction))
-    ecli = _ECLI.search(decision.plain)
+    head = ruling.plain[:TOP]
+    stated = _appeals(ruling) if jurisdiction in (CASSATION, "") else []
+    if not stated and jurisdiction != CASSATION:
+        stated = list(_other_numbers(ruling, jurisdiction))
+    ecli = _ECLI.search(ruling.plain)
     if ecli:
-        found.append(Stated(re.sub(r"\s", "", ecli.group()).upper(), ecli.start(), ecli.end(), "ecli"))
+        stated.append(StatedValue(re.sub(r"\s", "", ecli.group()).upper(), ecli.start(), ecli.end(), "ecli"))
     order = _ORDER.search(head)
     below = order and re.search(r"\b(?:contre|par)\b", head[max(0, order.start() - 12) : order.start()])
     if order and not below and not head.startswith("-", order.end()):
-        found.append(Stated(order["number"], order.start(), order.end(), "order"))
-    return found
+        stated.append(StatedValue(order["number"], order.start(), order.end(), "order"))
+    return stated
 
 
-def _appeals(decision: RulingText) -> list[Stated]:
+def _appeals(ruling: RulingText) -> list[StatedValue]:
     """Numbers of the pourvois of the head; the first is the decision's own."""
-    plain = decision.plain
+    plain = ruling.plain
     label = _APPEAL_LABEL.search(plain, 0, HEAD)
     listed = list(_listed(plain, label.end(), label.start())) if label else []
     if not listed:
         bare = _APPEAL_NUMBER.search(plain, 0, HEAD)
-        return [Stated(_dotted(bare), bare.start(), bare.end(), "pourvoi", UNLABELLED)] if bare else []
+        return [StatedValue(_dotted(bare), bare.start(), bare.end(), "pourvoi", UNLABELLED)] if bare else []
     # What the parties lodged is named once more below the head.
-    story = next((zone.start for zone in decision.named("story")), 0)
+    story = next((zone.start for zone in ruling.named("story")), 0)
     lodged = {
         _dotted(match)
         for lead in _LODGED.finditer(plain, listed[-1].end, max(story, HEAD))
         if (match := _APPEAL_NUMBER.match(plain, lead.end()))
     }
-    known = {one.value for one in listed}
-    sure = ALONE if not lodged else AGREED if known & lodged else CONTRADICTED
-    return [Stated(one.value, one.start, one.end, one.kind, sure) for one in listed]
+    own_numbers = {number.value for number in listed}
+    confidence = ALONE if not lodged else AGREED if own_numbers & lodged else CONTRADICTED
+    return [StatedValue(number.value, number.start, number.end, number.kind, confidence) for number in listed]
 
 
-def _listed(plain: str, position: int, start: int) -> Iterator[Stated]:
-    seen: set[str] = set()
+def _listed(plain: str, position: int, start: int) -> Iterator[StatedValue]:
+    values: set[str] = set()
     while match := _APPEAL_NUMBER.match(plain, position):
         value = _dotted(match)
-        if value not in seen:
-            yield Stated(value, start, match.end(), "pourvoi")
-        seen.add(value)
+        if value not in values:
+            yield StatedValue(value, start, match.end(), "pourvoi")
+        values.add(value)
         gap = _NEXT.match(plain, match.end())
         position = start = gap.end() if gap else match.end()
 
@@ -123,62 +123,64 @@ def _dotted(match: re.Match[str]) -> str:
     return f"{match['year']}-{match['mid']}.{match['last']}"
 
 
-def _others(decision: RulingText, jurisdiction: str) -> Iterator[Stated]:
-    lined = decision.lined[:TOP]
+def _other_numbers(ruling: RulingText, jurisdiction: str) -> Iterator[StatedValue]:
+    lined = ruling.lined[:TOP]
     if jurisdiction in ADMINISTRATIVE:
         own = _STATE.search(lined)
         while own:
-            yield Stated(own["number"].upper(), own.start("number"), own.end(), "requete")
+            yield StatedValue(own["number"].upper(), own.start("number"), own.end(), "requete")
             own = _STATE_NEXT.match(lined, own.end())
         return
     if jurisdiction == "Conseil constitutionnel":
-        if named := _COUNCIL.search(lined):
-            yield Stated(named["number"].upper(), named.start(), named.end(), "decision")
+        if match := _COUNCIL.search(lined):
+            yield StatedValue(match["number"].upper(), match.start(), match.end(), "decision")
         return
     for match in _GENERAL.finditer(lined.replace("\n", " ")):
         before = lined[max(0, line_around(lined, match.start(), match.end())[0], match.start() - 120) : match.start()]
         if not _BELOW.search(before):
-            yield Stated(re.sub(r"\s", "", match["number"]).upper(), match.start(), match.end(), "rg")
+            yield StatedValue(re.sub(r"\s", "", match["number"]).upper(), match.start(), match.end(), "rg")
             break
-    if listed := _PORTALIS.search(lined):
-        yield Stated(listed["number"].upper(), listed.start(), listed.end(), "portalis")
+    if portalis := _PORTALIS.search(lined):
+        yield StatedValue(portalis["number"].upper(), portalis.start(), portalis.end(), "portalis")
 
 
-def decided_on(decision: RulingText, jurisdiction: str) -> Stated | None:
+def decided_on(ruling: RulingText, jurisdiction: str) -> StatedValue | None:
     """The date of the decision, ISO: the one that most of its places state, the first of them if they differ."""
-    places = [one for one in _dates(decision, jurisdiction) if one is not None]
+    places = [stated for stated in _dates(ruling, jurisdiction) if stated is not None]
     if not places:
         return None
-    votes = Counter(one.value for one in places)
-    most = max(votes.values())
-    chosen = next(one for one in places if votes[one.value] == most)
-    sure = CONTRADICTED if len(votes) > 1 else AGREED if most > 1 else chosen.confidence
-    return Stated(chosen.value, chosen.start, chosen.end, chosen.kind, sure)
+    votes = Counter(stated.value for stated in places)
+    top_votes = max(votes.values())
+    chosen = next(stated for stated in places if votes[stated.value] == top_votes)
+    confidence = CONTRADICTED if len(votes) > 1 else AGREED if top_votes > 1 else chosen.confidence
+    return StatedValue(chosen.value, chosen.start, chosen.end, chosen.kind, confidence)
 
 
-def _dates(decision: RulingText, jurisdiction: str) -> Iterator[Stated | None]:
+def _dates(ruling: RulingText, jurisdiction: str) -> Iterator[StatedValue | None]:
     """Where a decision may state its date, at most one a place."""
-    plain, lined = decision.plain, decision.lined
+    plain, lined = ruling.plain, ruling.lined
     if jurisdiction in (CASSATION, ""):
         # A line that a sentence about the hearing goes on with begins with a small letter.
         heads = [*_HEARD.finditer(lined, 0, HEAD), *_TITLED.finditer(lined, 0, TOP)]
-        own = [match for match in heads if not decision.text[match.start() : match.end()].lstrip()[:1].islower()]
+        own = [match for match in heads if not ruling.text[match.start() : match.end()].lstrip()[:1].islower()]
         yield _after(lined, own, "heard", near=10)
         yield _after(plain, _STYLED.finditer(plain, 0, HEAD), "styled", near=10)
     else:
         yield _after(plain, _READ_OUT.finditer(plain), "read", near=20)
         # An administrative court tells early, and in one line, of the judgement that it is asked to review.
-        told = next((zone.start for zone in decision.named("story")), HEAD) if jurisdiction in ADMINISTRATIVE else HEAD
-        yield _headed(lined, jurisdiction, min(told, HEAD))
+        story_start = (
+            next((zone.start for zone in ruling.named("story")), HEAD) if jurisdiction in ADMINISTRATIVE else HEAD
+        )
+        yield _headed(lined, jurisdiction, min(story_start, HEAD))
     if jurisdiction != STATE_COUNCIL:
-        yield _closed(decision)
+        yield _closed(ruling)
     line = next(iter(_LINE_DATE.finditer(lined, 0, TOP)), None)
     if line and jurisdiction != STATE_COUNCIL:
         read = date_at(lined, line.start(), line.end())
-        yield Stated(read[0].isoformat(), read[1], read[2], "line") if read else None
+        yield StatedValue(read[0].isoformat(), read[1], read[2], "line") if read else None
 
 
-def _headed(lined: str, jurisdiction: str, stop: int) -> Stated | None:
+def _headed(lined: str, jurisdiction: str, stop: int) -> StatedValue | None:
     """ "Arrêt du 15 février 2022": the court's own word, not on a line about the decision below."""
     own = "arret|ordonnance|decision" if "our " in jurisdiction else "jugement|ordonnance|decision"
     lead = re.compile(rf"\b(?:{own})\b[^\n]{{0,40}}?\b(?:du|le)\b\s*:?\s*")
@@ -192,26 +194,20 @@ def _headed(lined: str, jurisdiction: str, stop: int) -> Stated | None:
     return None
 
 
-def _closed(decision: RulingText) -> Stated | None:
+def _closed(ruling: RulingText) -> StatedValue | None:
     """The date of the closing formula; the last one, since reasons may tell of other decisions."""
-    start = max(decision.operative, decision.end - TAIL) if decision.operative < decision.end else decision.end - TAIL
+    start = max(ruling.operative, ruling.end - TAIL) if ruling.operative < ruling.end else ruling.end - TAIL
     start = max(start, 0)
-    found = [
-        _stated(decision.plain, match, "closing", near=3)
-        for match in _CLOSING.finditer(decision.plain, start, decision.end)
+    closings = [
+        _stated(ruling.plain, match, "closing", near=3) for match in _CLOSING.finditer(ruling.plain, start, ruling.end)
     ]
-    return next((one for one in reversed(found) if one), None)
+    return next((closing for closing in reversed(closings) if closing), None)
 
 
-def _after(plain: str, leads: Iterable[re.Match[str]], kind: str, near: int) -> Stated | None:
-    return next((one for lead in leads if (one := _stated(plain, lead, kind, near))), None)
+def _after(plain: str, leads: Iterable[re.Match[str]], kind: str, near: int) -> StatedValue | None:
+    return next((stated for lead in leads if (stated := _stated(plain, lead, kind, near))), None)
 
 
-def _stated(plain: str, lead: re.Match[str], kind: str, near: int) -> Stated | None:
+def _stated(plain: str, lead: re.Match[str], kind: str, near: int) -> StatedValue | None:
     read = date_after(plain, lead.end(), near)
-    return Stated(read[0].isoformat(), lead.start(), read[2], kind) if read else None
-
-
-def first(stated: Sequence[Stated], kinds: Sequence[str]) -> Stated | None:
-    """The first of one of these kinds."""
-    return next((one for one in stated if one.kind in kinds), None)
+    return StatedValue(read[0].isoformat(), lead.start(), read[2], kind) if read else None

@@ -10,7 +10,7 @@ from nodes.domain.case_law.head.court import CASSATION
 from nodes.domain.case_law.head.dates import date_at
 from nodes.domain.case_law.ruling_text import HEAD, RulingText
 
-MOST = 120
+MOST_PARTIES = 120
 LONGEST = 240
 REACH = 60_000
 """Some decisions list hundreds of parties before they say anything else."""
@@ -70,7 +70,7 @@ _ATTACKED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class RulingParty:
     """A party, or the decision that is attacked."""
 
     value: str
@@ -79,79 +79,79 @@ class Named:
     end: int
 
 
-def parties(decision: RulingText, jurisdiction: str) -> list[Named]:
+def parties(ruling: RulingText, jurisdiction: str) -> list[RulingParty]:
     """Parties in the order of the decision, each name once a role."""
-    found = _of_cassation(decision) if jurisdiction == CASSATION else _headed(decision)
-    seen: dict[tuple[str, str], Named] = {}
-    for one in found:
-        seen.setdefault((one.value.casefold(), one.role), one)
-    return list(seen.values())[:MOST]
+    mentions = _of_cassation(ruling) if jurisdiction == CASSATION else _headed(ruling)
+    distinct: dict[tuple[str, str], RulingParty] = {}
+    for party in mentions:
+        distinct.setdefault((party.value.casefold(), party.role), party)
+    return list(distinct.values())[:MOST_PARTIES]
 
 
-def attacked(decision: RulingText) -> Named | None:
+def attacked(ruling: RulingText) -> RulingParty | None:
     """The decision against which the pourvoi or the appeal is directed, in the words of the text."""
-    match = _ATTACKED.search(decision.plain, 0, min(decision.operative, REACH))
-    if match is None or date_at(decision.plain, *match.span("words")) is None:
+    match = _ATTACKED.search(ruling.plain, 0, min(ruling.operative, REACH))
+    if match is None or date_at(ruling.plain, *match.span("words")) is None:
         return None
     end = match.end("court") if match["court"] else match.end("words")
-    start, words = decision.slice(match.start("words"), end)
-    return Named(" ".join(words.split()), "attacked", start, start + len(words))
+    start, words = ruling.slice(match.start("words"), end)
+    return RulingParty(" ".join(words.split()), "attacked", start, start + len(words))
 
 
-def _of_cassation(decision: RulingText) -> Iterator[Named]:
-    plain = decision.plain
+def _of_cassation(ruling: RulingText) -> Iterator[RulingParty]:
+    plain = ruling.plain
     begin = _BEGIN.search(plain, 0, HEAD)
     start = begin.end() if begin else 0
     # The formula stands in the head twice where a line styles the decision before it.
     again = _BEGIN.search(plain, start, start + 400)
     start = again.end() if again else start
     close = _END.search(plain, start, REACH)
-    stop = close.start() if close else min(decision.operative, start + HEAD)
-    one = _ONE_SIDE.search(plain, start, stop)
-    other = _OTHER_SIDE.search(plain, one.end(), stop) if one else None
-    if one and other:
-        after = _AFTER_SIDES.search(plain, other.end(), min(len(plain), stop + 400))
-        yield from _items(decision, one.end(), other.start(), "partie")
-        yield from _items(decision, other.end(), after.start() if after else stop, "partie")
+    stop = close.start() if close else min(ruling.operative, start + HEAD)
+    first_side = _ONE_SIDE.search(plain, start, stop)
+    second_side = _OTHER_SIDE.search(plain, first_side.end(), stop) if first_side else None
+    if first_side and second_side:
+        after = _AFTER_SIDES.search(plain, second_side.end(), min(len(plain), stop + 400))
+        yield from _items(ruling, first_side.end(), second_side.start(), "partie")
+        yield from _items(ruling, second_side.end(), after.start() if after else stop, "partie")
         return
     position = start
     for lodged in sorted(
-        [*_LODGED.finditer(plain, start, stop), *_BY.finditer(plain, start, stop)], key=lambda one: one.start()
+        [*_LODGED.finditer(plain, start, stop), *_BY.finditer(plain, start, stop)], key=lambda lead: lead.start()
     ):
         if lodged.start() < position:
             continue
         against = _AGAINST.search(plain, lodged.end(), stop)
         below = against.start() if against else stop
         span = (position, lodged.start()) if lodged.re is _LODGED else (lodged.end(), below)
-        yield from _items(decision, *span, "demandeur")
+        yield from _items(ruling, *span, "demandeur")
         opposing = _OPPOSING.search(plain, below, stop)
         if opposing is None:
             position = below
             continue
         ended = _DEFENDING.search(plain, opposing.end(), stop)
         position = ended.end() if ended else stop
-        yield from _items(decision, opposing.end(), ended.start() if ended else stop, "défendeur")
+        yield from _items(ruling, opposing.end(), ended.start() if ended else stop, "défendeur")
 
 
-def _items(decision: RulingText, start: int, end: int, role: str) -> Iterator[Named]:
-    cuts = [match for match in _ITEM.finditer(decision.plain, start, end)]
+def _items(ruling: RulingText, start: int, end: int, role: str) -> Iterator[RulingParty]:
+    cuts = [match for match in _ITEM.finditer(ruling.plain, start, end)]
     begins = [match.end() for match in cuts] or [start]
     ends = [match.start() for match in cuts[1:]] + [end]
     for begin, stop in zip(begins, ends, strict=True):
-        if named := _name(decision, begin, stop, role):
-            yield named
+        if party := _name(ruling, begin, stop, role):
+            yield party
 
 
-def _name(decision: RulingText, begin: int, stop: int, role: str) -> Named | None:
-    lead = _LEAD.match(decision.plain, begin, stop)
+def _name(ruling: RulingText, begin: int, stop: int, role: str) -> RulingParty | None:
+    lead = _LEAD.match(ruling.plain, begin, stop)
     start = lead.end() if lead else begin
-    comma = _comma(decision.plain, start, min(stop, start + LONGEST))
-    start, words = decision.slice(start, comma)
+    comma = _comma(ruling.plain, start, min(stop, start + LONGEST))
+    start, words = ruling.slice(start, comma)
     value = " ".join(words.split())
     # "M. David Z...": an initial stands for a name that was taken out.
     value = value if value.endswith("...") else value.rstrip(" .;:")
     fine = len(value) > 2 and any(char.isalpha() for char in value) and not _NO_NAME.match(value)
-    return Named(value, role, start, start + len(words)) if fine else None
+    return RulingParty(value, role, start, start + len(words)) if fine else None
 
 
 def _comma(plain: str, start: int, end: int) -> int:
@@ -165,16 +165,16 @@ def _comma(plain: str, start: int, end: int) -> int:
     return end
 
 
-def _headed(decision: RulingText) -> Iterator[Named]:
-    lined = decision.lined
-    headings = list(_HEADINGS.finditer(lined, 0, min(HEAD * 2, decision.operative)))
+def _headed(ruling: RulingText) -> Iterator[RulingParty]:
+    lined = ruling.lined
+    headings = list(_HEADINGS.finditer(lined, 0, min(HEAD * 2, ruling.operative)))
     for place, heading in enumerate(headings):
         stop = headings[place + 1].start() if place + 1 < len(headings) else heading.end() + 400
         role = next(name for mark, name in _ROLES.items() if heading["role"].startswith(mark))
         text = re.compile(r"\s*").match(lined, heading.end())
         begin = text.end() if text else heading.end()
         end = _NAME_END.search(lined, begin, min(stop, begin + LONGEST))
-        start, words = decision.slice(begin, end.start() if end else min(stop, begin + LONGEST))
+        start, words = ruling.slice(begin, end.start() if end else min(stop, begin + LONGEST))
         value = " ".join(words.split())
         if len(value) > 2:
-            yield Named(value, role, start, start + len(words))
+            yield RulingParty(value, role, start, start + len(words))

@@ -15,7 +15,7 @@ _SENTENCE = re.compile(
     r"|(?<!\s)\s*\n\s*(?=(?i:(?:article|section|clause) )?\d+(?:\.\d+)+[.)]?\s+[\"“«(]?[A-ZÀ-Ý])"
 )
 _LABEL = re.compile(r"^(?:(?:article|section|clause) )?(?:\d+(?:\.\d+)*[.)]?|\([a-z\d]+\)|[a-z][.)])\s+[-–—]?\s*")
-_THIS = re.compile(
+_THIS_CONTRACT = re.compile(
     r"(?:(?:the )?(?:[a-z]+(?:, and |, | and )){0,4}[a-z]+ of )?"
     r"(?:this|the present|le present|la presente|ce) (?:\w+ ){0,3}?(?:agreement|contract|contrat|convention|accord)\b"
 )
@@ -41,4 +41,4 @@ def unlabelled(sentence: str) -> str:
 def of_whole(sentence: str) -> str:
     """The sentence simplified where it is about this contract as a whole; "" where a part or a condition comes in."""
     plain = unlabelled(sentence)
-    return plain if _THIS.match(plain) and not _PART.search(plain) else ""
+    return plain if _THIS_CONTRACT.match(plain) and not _PART.search(plain) else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from nodes.domain.contracts.facts.fact_text import HEAD, Reading, spaced
+from nodes.domain.contracts.contract_text import HEAD, ContractText, spaced
 from nodes.domain.contracts.parties.supplier import ordered
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.normalise import Span
@@ -18,7 +18,7 @@ NEAR = 90
 
 # A date behind one of these is another document's.
 _GAP = r"(?:(?!\bth(?:is|ese)\b)[^.;])"
-_OTHERS = re.compile(
+_OTHER_DOCUMENT = re.compile(
     r"\b(?:(?:to|under|of|in|by|from|amends?|amending|supplements?|changes?|modif\w+|replaces?|extends?|terminates?"
     r"|pursuant to|with|except|than) (?:(?:the|that(?: certain)?|a|an|its)\b|(?=letters?\b))"
     rf" {_GAP}{{0,80}}?(?:agreement|contract|order|lease|license|licence|letter|declaration|plan)\b{_GAP}{{0,50}}?"
@@ -32,7 +32,7 @@ _DEFINED = re.compile(
     r"[\"“][A-Z][^\"”]{0,60}Agreement[\"”]:? (?:means|shall mean|the|that|is)\b[^.;]*$"
     r"|[\"“](?![^\"”]{0,20}\b[Dd]ate)[A-Z][^\"”]{0,60}[\"”]:? (?:means|shall mean) (?:the|that|an?)\b[^.;]*$"
 )
-_MADE = re.compile(
+_AGREEMENT_DATE = re.compile(
     r"(?:\bdated?(?: of (?:the )?(?:agreement|contract|order))?\b|\bmade\b|\bsigned\b|\bentered into\b|\bexecuted\b"
     r"|\bconcluded\b"
     r"|\bconclue? (?:le|à|entre)\b|\bdate\b|\bdate du contrat\b|\bas of\b|\beffective\b|\bagreement,? (?:is )?(?:on"
@@ -129,7 +129,7 @@ _ON_SIGNATURE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class DateMention:
     """A date of the text with the words around it."""
 
     date: Quantity
@@ -142,144 +142,156 @@ class Seen:
 class Dates:
     """The dates of one contract, as far as it states them."""
 
-    seen: list[Seen]
-    made: Seen | None
-    effective: Seen | None
+    mentions: list[DateMention]
+    agreement: DateMention | None
+    effective: DateMention | None
     defined: Span | None
     """The words that make another of its dates the one on which it takes effect."""
-    signed: Seen | None
+    signed: DateMention | None
 
 
-def find_dates(reading: Reading) -> Dates:
+def find_dates(contract: ContractText) -> Dates:
     """All dates, and which of them are those of the contract itself."""
-    seen = list(_dates(reading))
-    made = next((one for one in seen if one.date.start < HEAD and _made(reading, one)), None)
-    signed = _signed(reading, seen)
-    effective, defined = _effective(reading, seen), None
+    mentions = list(_dates(contract))
+    agreement = next(
+        (mention for mention in mentions if mention.date.start < HEAD and _is_agreement_date(contract, mention)), None
+    )
+    signed = _signed(contract, mentions)
+    effective, defined = _effective(contract, mentions), None
     if effective is None:
-        effective, defined = _by_reference(reading, made, signed)
-    return Dates(seen, made, effective, defined, signed)
+        effective, defined = _by_reference(contract, agreement, signed)
+    return Dates(mentions, agreement, effective, defined, signed)
 
 
-def read_dates(reading: Reading, dates: Dates) -> Iterator[Proposal]:
+def read_dates(contract: ContractText, dates: Dates) -> Iterator[Proposal]:
     """agreement_date, effective_date and signature_date, each at most once.
 
     A value is an ISO date; where day and month could be either, French text is read day first, other text month first.
     An effective date that is defined by another date is quoted with both, and says so in its detail.
     """
-    if dates.made:
-        yield _fact(reading, "agreement_date", dates.made.date)
+    if dates.agreement:
+        yield _fact(contract, "agreement_date", dates.agreement.date)
     if dates.effective:
-        yield _fact(reading, "effective_date", dates.effective.date, dates.defined)
+        yield _fact(contract, "effective_date", dates.effective.date, dates.defined)
     if dates.signed:
-        yield _fact(reading, "signature_date", dates.signed.date)
+        yield _fact(contract, "signature_date", dates.signed.date)
 
 
-def iso(reading: Reading, date: Quantity) -> str:
+def iso(contract: ContractText, date: Quantity) -> str:
     """The date as a value, in the order of the language."""
-    return ordered(date.unit, reading.language)
+    return ordered(date.unit, contract.language)
 
 
-def _dates(reading: Reading) -> Iterator[Seen]:
-    plain = reading.plain
-    found = [one for one in reading.quantities if one.kind == "date"]
-    for date, following in zip_longest(found, found[1:]):
+def _dates(contract: ContractText) -> Iterator[DateMention]:
+    plain = contract.plain
+    dates = [quantity for quantity in contract.quantities if quantity.kind == "date"]
+    for date, following in zip_longest(dates, dates[1:]):
         end = min(date.end + NEAR, following.start if following else len(plain))
         before = " ".join(plain[max(date.start - 2 * NEAR, 0) : date.start].split())
-        yield Seen(date, before + " ", " " + " ".join(plain[date.end : end].split()))
+        yield DateMention(date, before + " ", " " + " ".join(plain[date.end : end].split()))
 
 
-def _made(reading: Reading, one: Seen) -> bool:
-    near = one.before[-NEAR:]
-    if _OTHERS.search(one.before) or _DEFINED.search(one.before) or _FILED.search(near):
+def _is_agreement_date(contract: ContractText, mention: DateMention) -> bool:
+    near = mention.before[-NEAR:]
+    if _OTHER_DOCUMENT.search(mention.before) or _DEFINED.search(mention.before) or _FILED.search(near):
         return False
-    return _MADE.search(near) is not None and not _WHEREAS.search(_sentence(reading, one))
+    return _AGREEMENT_DATE.search(near) is not None and not _WHEREAS.search(_sentence(contract, mention))
 
 
-def _effective(reading: Reading, seen: list[Seen]) -> Seen | None:
-    if labelled := [one for one in seen if one.date.start < HEAD and _EFFECTIVE_LABEL.match(label_of(reading, one))]:
+def _effective(contract: ContractText, mentions: list[DateMention]) -> DateMention | None:
+    if labelled := [
+        mention
+        for mention in mentions
+        if mention.date.start < HEAD and _EFFECTIVE_LABEL.match(label_of(contract, mention))
+    ]:
         return labelled[0]
-    others = (_OTHERS, _DEFINED, _FILED, _LEAVES)
-    own = [one for one in seen if not any(pattern.search(one.before) for pattern in others)]
-    defined = [one for one in own if _EFFECTIVE_BEHIND.search(one.behind) or _MEANS.search(one.before)]
-    said = [
-        one
-        for one in own
-        if _EFFECTIVE_BEFORE.search(one.before[-NEAR:])
-        and not EXPIRES.search(one.before)
-        and (one.date.start < HEAD or _in_term(reading, one))
-        and not _DUE_TO_CHANGE.search(_sentence(reading, one))
-        and not _RECITES.search(_sentence(reading, one))
+    foreign = (_OTHER_DOCUMENT, _DEFINED, _FILED, _LEAVES)
+    own = [mention for mention in mentions if not any(pattern.search(mention.before) for pattern in foreign)]
+    defined = [mention for mention in own if _EFFECTIVE_BEHIND.search(mention.behind) or _MEANS.search(mention.before)]
+    stated = [
+        mention
+        for mention in own
+        if _EFFECTIVE_BEFORE.search(mention.before[-NEAR:])
+        and not EXPIRES.search(mention.before)
+        and (mention.date.start < HEAD or _mentions_term(contract, mention))
+        and not _DUE_TO_CHANGE.search(_sentence(contract, mention))
+        and not _RECITES.search(_sentence(contract, mention))
     ]
     begins = [
-        one
-        for one in seen
-        if _STARTS_IN_TERM.search(one.before) and not EXPIRES.search(one.before) and _of_term(reading, one)
+        mention
+        for mention in mentions
+        if _STARTS_IN_TERM.search(mention.before)
+        and not EXPIRES.search(mention.before)
+        and _states_term(contract, mention)
     ]
-    for found in (defined, said, begins):
-        if found:
-            return found[0]
+    for group in (defined, stated, begins):
+        if group:
+            return group[0]
     return None
 
 
-def label_of(reading: Reading, one: Seen) -> str:
+def label_of(contract: ContractText, mention: DateMention) -> str:
     """The words before a date on its line, which in a form say what it is."""
-    near = max(one.date.start - NEAR, 0)
-    start = max(reading.raw.rfind(mark, near, one.date.start) for mark in "\n\f") + 1
-    return reading.plain[start : one.date.start] if start or not near else ""
+    near = max(mention.date.start - NEAR, 0)
+    start = max(contract.raw.rfind(mark, near, mention.date.start) for mark in "\n\f") + 1
+    return contract.plain[start : mention.date.start] if start or not near else ""
 
 
-def _by_reference(reading: Reading, made: Seen | None, signed: Seen | None) -> tuple[Seen | None, Span | None]:
+def _by_reference(
+    contract: ContractText, agreement: DateMention | None, signed: DateMention | None
+) -> tuple[DateMention | None, Span | None]:
     """The date of the agreement or of its signature, where the text says that it takes effect on that day."""
-    for pattern, date in ((_ON_ITS_DATE, made), (_ON_SIGNATURE, signed or made)):
-        if date and (found := pattern.search(reading.plain)):
-            return date, (found.start(), found.end())
+    for pattern, date in ((_ON_ITS_DATE, agreement), (_ON_SIGNATURE, signed or agreement)):
+        if date and (match := pattern.search(contract.plain)):
+            return date, (match.start(), match.end())
     return None, None
 
 
-def _signed(reading: Reading, seen: list[Seen]) -> Seen | None:
+def _signed(contract: ContractText, mentions: list[DateMention]) -> DateMention | None:
     """The last date on which somebody signed."""
-    seen = [one for one in seen if not _OTHERS.search(one.before)]
-    done = [one for one in seen if _SIGNED_AT.search(one.before)]
-    if not done:
-        done = [one for one in seen if _SIGNED.search(one.before)]
-    if not done:
-        tail = len(reading.plain) * 3 // 5
-        done = [
-            one
-            for one in seen
-            if one.date.start > tail
-            and _SIGNING.search(one.before)
-            and _SIGNATURE_BLOCK.search(reading.plain[max(one.date.start - 600, 0) : one.date.start])
+    mentions = [mention for mention in mentions if not _OTHER_DOCUMENT.search(mention.before)]
+    signings = [mention for mention in mentions if _SIGNED_AT.search(mention.before)]
+    if not signings:
+        signings = [mention for mention in mentions if _SIGNED.search(mention.before)]
+    if not signings:
+        tail = len(contract.plain) * 3 // 5
+        signings = [
+            mention
+            for mention in mentions
+            if mention.date.start > tail
+            and _SIGNING.search(mention.before)
+            and _SIGNATURE_BLOCK.search(contract.plain[max(mention.date.start - 600, 0) : mention.date.start])
         ]
-    known = [one for one in done if "/" not in one.date.unit]
-    return max(known, key=lambda one: one.date.unit) if known else (done[-1] if done else None)
+    unambiguous = [mention for mention in signings if "/" not in mention.date.unit]
+    return (
+        max(unambiguous, key=lambda mention: mention.date.unit) if unambiguous else (signings[-1] if signings else None)
+    )
 
 
-def _in_term(reading: Reading, one: Seen) -> bool:
-    return _TERM.search(_sentence(reading, one)) is not None
+def _mentions_term(contract: ContractText, mention: DateMention) -> bool:
+    return _TERM.search(_sentence(contract, mention)) is not None
 
 
-def _of_term(reading: Reading, one: Seen) -> bool:
+def _states_term(contract: ContractText, mention: DateMention) -> bool:
     """Is this the sentence that says how long the contract lasts?"""
-    sentence = reading.at(one.date.start)
-    if sentence is None or _DUE_TO_CHANGE.search(reading.plain[sentence.start : sentence.end]):
+    sentence = contract.at(mention.date.start)
+    if sentence is None or _DUE_TO_CHANGE.search(contract.plain[sentence.start : sentence.end]):
         return False
     return (
         re.search(r"\b(?:term|duration|durée)\b", f"{sentence.heading} {sentence.article}", re.IGNORECASE) is not None
     )
 
 
-def _sentence(reading: Reading, one: Seen) -> str:
-    sentence = reading.at(one.date.start)
+def _sentence(contract: ContractText, mention: DateMention) -> str:
+    sentence = contract.at(mention.date.start)
     if sentence is None:
-        return f"{one.before}{one.behind}"
-    return reading.plain[sentence.start : sentence.end]
+        return f"{mention.before}{mention.behind}"
+    return contract.plain[sentence.start : sentence.end]
 
 
-def _fact(reading: Reading, kind: str, date: Quantity, defined: Span | None = None) -> Proposal:
-    value = iso(reading, date)
-    detail: dict[str, object] = {"date": value, "written": reading.raw[date.start : date.end]}
+def _fact(contract: ContractText, kind: str, date: Quantity, defined: Span | None = None) -> Proposal:
+    value = iso(contract, date)
+    detail: dict[str, object] = {"date": value, "written": contract.raw[date.start : date.end]}
     if defined is not None:
-        return reading.fact_of(kind, value, [defined, (date.start, date.end)], {**detail, "by_reference": True})
-    return reading.fact(kind, value, date.start, date.end, detail)
+        return contract.fact_of(kind, value, [defined, (date.start, date.end)], {**detail, "by_reference": True})
+    return contract.fact(kind, value, date.start, date.end, detail)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nodes.domain.contracts.facts.fact_text import Reading, spaced
+from nodes.domain.contracts.contract_text import ContractText, spaced
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.normalise import Span
 from nodes.domain.text.quantities import Quantity, plain_number
@@ -157,119 +157,122 @@ _EARLIER_END = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Period:
     period: Quantity
     before: str
     behind: str
 
 
-def read_terms(reading: Reading, term: Quantity | None) -> Iterator[Proposal]:
+def read_terms(contract: ContractText, term: Quantity | None) -> Iterator[Proposal]:
     """initial_term, renewal_term and notice_period; a notice says in its detail what for: renewal or termination."""
     if term is not None:
-        yield _fact(reading, "initial_term", term)
-    yield from _renewal(reading, term)
-    yield from _notices(reading, "renewal", "renewal_term", _RENEWS)
-    yield from _notices(reading, "termination", "termination_for_convenience", _ENDS)
+        yield _fact(contract, "initial_term", term)
+    yield from _renewal(contract, term)
+    yield from _notices(contract, "renewal", "renewal_term", _RENEWS)
+    yield from _notices(contract, "termination", "termination_for_convenience", _ENDS)
 
 
-def _durations(reading: Reading, start: int, end: int) -> Iterator[_Seen]:
-    plain = reading.plain
-    for period in reading.within(start, end):
+def _durations(contract: ContractText, start: int, end: int) -> Iterator[_Period]:
+    plain = contract.plain
+    for period in contract.within(start, end):
         if period.kind == "duration" and period.unit in UNITS and period.value:
             before = plain[max(period.start - 160, start) : period.start]
             behind = plain[period.end : min(period.end + 100, end)]
-            yield _Seen(period, " ".join(before.split()) + " ", " ".join(behind.split()))
+            yield _Period(period, " ".join(before.split()) + " ", " ".join(behind.split()))
 
 
-def find_term(reading: Reading) -> Quantity | None:
+def find_term(contract: ContractText) -> Quantity | None:
     """The likeliest duration of the contract itself; None where none is likely."""
     best: tuple[int, int, Quantity] | None = None
-    for sentence in reading.sentences:
-        plain = reading.plain[sentence.start : sentence.end]
+    for sentence in contract.sentences:
+        plain = contract.plain[sentence.start : sentence.end]
         if not re.search(r"\b(?:term\w*|period|durée|pour|for|until|expir\w+|end\w*)\b", plain, re.IGNORECASE):
             continue
-        for one in _durations(reading, sentence.start, sentence.end):
-            points = _points(f"{sentence.article} / {sentence.heading}", plain, one)
+        for mention in _durations(contract, sentence.start, sentence.end):
+            points = _points(f"{sentence.article} / {sentence.heading}", plain, mention)
             if points >= SUREST and (best is None or points > best[0]):
-                best = points, sentence.start, one.period
+                best = points, sentence.start, mention.period
     return None if best is None else best[2]
 
 
-def _points(heading: str, sentence: str, one: _Seen) -> int:
-    before = _EARLIER_END.sub(" ", one.before)
-    runs_to = _RUNS_TO.search(before) and _FROM.search(one.behind)
+def _points(heading: str, sentence: str, mention: _Period) -> int:
+    before = _EARLIER_END.sub(" ", mention.before)
+    runs_to = _RUNS_TO.search(before) and _FROM.search(mention.behind)
     points = 2 if _TERM_BEFORE.search(before) or runs_to else 0
     points += 2 if _LASTS.search(before) else 0
     points += 2 if _TERM_HEADING.search(heading) else 0
     points += 1 if _OF_CONTRACT.search(sentence) else 0
-    points += 2 if re.search(r"\binitial|\bdurée (?:ferme|initiale|déterminée)", one.before[-80:], re.IGNORECASE) else 0
-    points += 1 if re.search(r"\bterm ?[\"”)]", one.behind[:60], re.IGNORECASE) else 0
-    points += 3 if re.search(r"[\"“]initial term", one.behind[:40], re.IGNORECASE) else 0
-    points -= 4 if _OTHER_PERIOD.search(before) or _BEHIND_NOTICE.search(one.behind) else 0
+    points += (
+        2 if re.search(r"\binitial|\bdurée (?:ferme|initiale|déterminée)", mention.before[-80:], re.IGNORECASE) else 0
+    )
+    points += 1 if re.search(r"\bterm ?[\"”)]", mention.behind[:60], re.IGNORECASE) else 0
+    points += 3 if re.search(r"[\"“]initial term", mention.behind[:40], re.IGNORECASE) else 0
+    points -= 4 if _OTHER_PERIOD.search(before) or _BEHIND_NOTICE.search(mention.behind) else 0
     # The heading of another article may be the last one that was seen: a sentence that says itself that this contract
     # lasts so long needs none.
     elsewhere = _OTHER_HEADING.search(heading) and not _TERM_HEADING.search(heading)
     points -= 4 if elsewhere and not (_LASTS.search(before) and _TERM_BEFORE.search(before)) else 0
     points -= 2 if not runs_to and _NOT_THE_TERM.search(before[-90:]) else 0
-    points -= 4 if _AFTER_IT.search(before) and _FROM.search(one.behind) else 0
-    points -= 3 if one.period.unit in ("day", "week") else 0
+    points -= 4 if _AFTER_IT.search(before) and _FROM.search(mention.behind) else 0
+    points -= 3 if mention.period.unit in ("day", "week") else 0
     return points
 
 
-def _renewal(reading: Reading, term: Quantity | None) -> Iterator[Proposal]:
-    for start, end in list(reading.clauses("renewal_term"))[:CLAUSES_READ]:
-        plain = reading.plain[start:end]
+def _renewal(contract: ContractText, term: Quantity | None) -> Iterator[Proposal]:
+    for start, end in list(contract.clauses("renewal_term"))[:CLAUSES_READ]:
+        plain = contract.plain[start:end]
         if not _RENEWS.search(plain):
             continue
         detail = {"automatic": bool(_AUTOMATIC.search(plain)) and not _NOT_RENEWED.search(plain)}
         if yearly := _YEARLY.search(plain):
             place = start + yearly.start(), start + yearly.end()
-            yield reading.fact("renewal_term", "1 year", *place, {"count": "1", "unit": "year", **detail})
+            yield contract.fact("renewal_term", "1 year", *place, {"count": "1", "unit": "year", **detail})
             return
         fit = [
-            one
-            for one in _durations(reading, start, end)
-            if one.period != term and not _NOT_RENEWAL.search(one.behind) and one.period.unit != "day"
+            mention
+            for mention in _durations(contract, start, end)
+            if mention.period != term and not _NOT_RENEWAL.search(mention.behind) and mention.period.unit != "day"
         ]
         for pattern in (_RENEWED_FOR, _RENEWED):
-            if chosen := next((one for one in fit if pattern.search(one.before)), None):
-                yield _fact(reading, "renewal_term", chosen.period, **detail)
+            if chosen := next((mention for mention in fit if pattern.search(mention.before)), None):
+                yield _fact(contract, "renewal_term", chosen.period, **detail)
                 return
 
 
-def _notices(reading: Reading, what: str, clause_type: str, about: re.Pattern[str]) -> Iterator[Proposal]:
+def _notices(contract: ContractText, purpose: str, clause_type: str, about: re.Pattern[str]) -> Iterator[Proposal]:
     """A quote may hold several sentences: the notice stands in one that is about renewal or termination itself.
 
     A notice by which a party asks for a renewal is none against it.
     """
-    for start, end in list(reading.clauses(clause_type))[:CLAUSES_READ]:
-        for low, high in reading.parts(start, end):
-            plain = reading.plain[low:high]
-            if not about.search(plain) or (what == "renewal" and not _refused(plain)):
+    for start, end in list(contract.clauses(clause_type))[:CLAUSES_READ]:
+        for low, high in contract.parts(start, end):
+            plain = contract.plain[low:high]
+            if not about.search(plain) or (purpose == "renewal" and not _refused(plain)):
                 continue
-            found = _notice(reading, (low, high))
-            if found is not None:
-                yield _fact(reading, "notice_period", found, **{"for": what})
+            period = _notice(contract, (low, high))
+            if period is not None:
+                yield _fact(contract, "notice_period", period, **{"for": purpose})
                 return
 
 
 def _refused(plain: str) -> bool:
-    asked = _ASKS.search(plain) is not None
-    return _REFUSES.search(plain) is not None or (not asked and _ENDS_INSTEAD.search(plain) is not None)
+    asks = _ASKS.search(plain) is not None
+    return _REFUSES.search(plain) is not None or (not asks and _ENDS_INSTEAD.search(plain) is not None)
 
 
-def _notice(reading: Reading, span: Span) -> Quantity | None:
-    for one in _durations(reading, *span):
-        if _CURES.search(one.before) or _CURES.search(one.behind[:40]) or _IS_TERM.search(one.before):
+def _notice(contract: ContractText, span: Span) -> Quantity | None:
+    for mention in _durations(contract, *span):
+        if _CURES.search(mention.before) or _CURES.search(mention.behind[:40]) or _IS_TERM.search(mention.before):
             continue
-        if _NOTICE_BEHIND.search(one.behind) or (
-            _NOTICE_BEFORE.search(one.before) and re.search(r"notice|préavis|dénonc", one.before + one.behind, re.I)
+        if _NOTICE_BEHIND.search(mention.behind) or (
+            _NOTICE_BEFORE.search(mention.before)
+            and re.search(r"notice|préavis|dénonc", mention.before + mention.behind, re.I)
         ):
-            return one.period
+            return mention.period
     return None
 
 
-def _fact(reading: Reading, kind: str, period: Quantity, **detail: object) -> Proposal:
+def _fact(contract: ContractText, kind: str, period: Quantity, **detail: object) -> Proposal:
     number = plain_number(period.value)
     value = f"{number} {period.unit}{'' if number == '1' else 's'}"
-    return reading.fact(kind, value, period.start, period.end, {"count": number, "unit": period.unit, **detail})
+    return contract.fact(kind, value, period.start, period.end, {"count": number, "unit": period.unit, **detail})

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
-from nodes.domain.contracts.facts.dates import EXPIRES, Dates, Seen, iso, label_of
-from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.contracts.contract_text import ContractText
+from nodes.domain.contracts.facts.dates import EXPIRES, DateMention, Dates, iso, label_of
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.quantities import Quantity, plain_number
 
@@ -60,18 +60,18 @@ _LATER = re.compile(
 
 _DAYS = {"day": 1, "week": 7}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
-_WHAT = r"(?: and including| et y compris)?[\W_]*(?P<what>[^,;()]{1,60})"
+_START_WORDS = r"(?: and including| et y compris)?[\W_]*(?P<what>[^,;()]{1,60})"
 _BEHIND = re.compile(
     r"\b(?:from and after|from|following|after|since|of|subsequent to|(?:commenc|begin+|start)(?:es|e|s|ing)?\b"
     r"(?: as)?(?: (?:on|upon|of|from|with|at))?|effective(?: as)?(?: of| on| upon)?|à compter (?:de |du )?"
-    rf"|à partir (?:de |du )?|depuis|suivant){_WHAT}",
+    rf"|à partir (?:de |du )?|depuis|suivant){_START_WORDS}",
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
     r"\b(?:(?:commenc|beg[ia]n+|start)(?:es|e|s|ing)?\b(?: as)?(?: (?:on|upon|of|from|with|at))?|effective(?: as)?"
     r"(?: of| on| upon| from)?|(?:effect|force)(?: as)? (?:on|upon|of|from)|from|prend effet (?:à compter )?(?:le "
     r"|du |de )"
-    rf"|en vigueur (?:le |à compter (?:du |de ))|à compter (?:de |du )?){_WHAT}",
+    rf"|en vigueur (?:le |à compter (?:du |de ))|à compter (?:de |du )?){_START_WORDS}",
     re.IGNORECASE,
 )
 _STOPS = re.compile(
@@ -98,7 +98,7 @@ _IS_DEFINED = re.compile(
     re.IGNORECASE,
 )
 _SAME = re.compile(r"^(?:such|that|said) (?:date|day|time)\b|^(?:there|here)\w+\b", re.IGNORECASE)
-_NAMED = re.compile(r"^(?:the |such )?(?P<name>(?:[A-Z][\w-]* ){1,3}Date)\b")
+_DATE_NAME = re.compile(r"^(?:the |such )?(?P<name>(?:[A-Z][\w-]* ){1,3}Date)\b")
 _ANNIVERSARY = re.compile(
     r"\b(?P<word>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|fifteenth|twentieth"
     r"|\d{1,2} ?(?:st|nd|rd|t ?h))(?: ?\(\d{1,2} ?(?:st|nd|rd|t ?h)?\))?[ -]?(?:year )?anniversary\b",
@@ -117,7 +117,7 @@ class _Start:
     date: Quantity | None
 
 
-def read_expiry(reading: Reading, dates: Dates, term: Quantity | None, *, renews: bool) -> Iterator[Proposal]:
+def read_expiry(contract: ContractText, dates: Dates, term: Quantity | None, *, renews: bool) -> Iterator[Proposal]:
     """expiration_date, at most once.
 
     A day that follows from beginning and term is marked `computed` in its detail and quoted with the words that state
@@ -125,117 +125,121 @@ def read_expiry(reading: Reading, dates: Dates, term: Quantity | None, *, renews
     is left to the reader. `renews`: the contract goes on by itself after that day, which the detail then says.
     """
     after = {"renews": True} if renews else {}
-    named = _named(reading, dates)
-    if named is not None:
-        value = iso(reading, named.date)
-        written = reading.raw[named.date.start : named.date.end]
+    stated = _stated_end(contract, dates)
+    if stated is not None:
+        value = iso(contract, stated.date)
+        written = contract.raw[stated.date.start : stated.date.end]
         detail = {"date": value, "written": written, **after}
-        yield reading.fact("expiration_date", value, named.date.start, named.date.end, detail)
+        yield contract.fact("expiration_date", value, stated.date.start, stated.date.end, detail)
         return
-    length = _anniversary(reading) or term
-    start = _start(reading, dates, length) if length else None
+    length = _anniversary(contract) or term
+    start = _start(contract, dates, length) if length else None
     if length is None or start is None:
         return
-    value, begins = _end(iso(reading, start), length), iso(reading, start)
+    value, begins = _end(iso(contract, start), length), iso(contract, start)
     if value:
         detail = {"date": value, "computed": True, "from": begins, "count": plain_number(length.value)}
         places = [(start.start, start.end), (length.start, length.end)]
-        yield reading.fact_of("expiration_date", value, places, {**detail, "unit": length.unit, **after})
+        yield contract.fact_of("expiration_date", value, places, {**detail, "unit": length.unit, **after})
 
 
-def _named(reading: Reading, dates: Dates) -> Seen | None:
+def _stated_end(contract: ContractText, dates: Dates) -> DateMention | None:
     """The day on which the contract itself is said to end; None where none is likely to be that."""
-    begun = [iso(reading, one.date) for one in (dates.effective, dates.made) if one]
-    best: tuple[int, Seen] | None = None
-    for one in dates.seen:
-        labelled = _END_LABEL.match(label_of(reading, one))
-        ends = labelled or EXPIRES.search(one.before) or _RANGE.search(one.before)
-        if ends and iso(reading, one.date) > max(begun, default=""):
-            points = SUREST if labelled else _points(reading, one, dates.seen)
+    begun = [iso(contract, mention.date) for mention in (dates.effective, dates.agreement) if mention]
+    best: tuple[int, DateMention] | None = None
+    for mention in dates.mentions:
+        labelled = _END_LABEL.match(label_of(contract, mention))
+        ends = labelled or EXPIRES.search(mention.before) or _RANGE.search(mention.before)
+        if ends and iso(contract, mention.date) > max(begun, default=""):
+            points = SUREST if labelled else _points(contract, mention, dates.mentions)
             if points >= SUREST and (best is None or points > best[0]):
-                best = points, one
+                best = points, mention
     return None if best is None else best[1]
 
 
-def _points(reading: Reading, one: Seen, seen: list[Seen]) -> int:
-    sentence = reading.at(one.date.start)
-    low, high = (sentence.start, sentence.end) if sentence else reading.around(one.date.start, one.date.end)
+def _points(contract: ContractText, mention: DateMention, mentions: list[DateMention]) -> int:
+    sentence = contract.at(mention.date.start)
+    low, high = (sentence.start, sentence.end) if sentence else contract.around(mention.date.start, mention.date.end)
     heading = f"{sentence.heading} {sentence.article}" if sentence else ""
-    plain, before = reading.plain[low:high], reading.plain[low : one.date.start]
+    plain, before = contract.plain[low:high], contract.plain[low : mention.date.start]
     points = 1 + (3 if _OF_CONTRACT.search(before[-250:]) else 0)
     points += 2 if _TERM_HEADING.search(heading) else 0
-    points += 2 if _IS_TERM.search(one.behind) else 0
+    points += 2 if _IS_TERM.search(mention.behind) else 0
     points += 1 if _BEGINS.search(before) else 0
-    points += 1 if any(low <= other.date.start < one.date.start for other in seen) else 0
+    points += 1 if any(low <= earlier.date.start < mention.date.start for earlier in mentions) else 0
     points -= 3 if _OTHER_THING.search(before[-200:]) else 0
-    points -= 3 if _SAYS_ELSE.search(one.behind) else 0
+    points -= 3 if _SAYS_ELSE.search(mention.behind) else 0
     points -= 3 if _LATER.search(plain) else 0
     points -= 2 if _MAYBE.search(before[-160:]) else 0
     return points
 
 
-def _anniversary(reading: Reading) -> Quantity | None:
+def _anniversary(contract: ContractText) -> Quantity | None:
     """The length of a term that ends on an anniversary."""
-    for sentence in reading.sentences:
-        plain = reading.plain[sentence.start : sentence.end]
-        found = _ANNIVERSARY.search(plain)
-        if found and EXPIRES.search(plain[: found.start()]) and _OF_CONTRACT.search(plain[: found.start()]):
-            word = found["word"].casefold()
+    for sentence in contract.sentences:
+        plain = contract.plain[sentence.start : sentence.end]
+        match = _ANNIVERSARY.search(plain)
+        if match and EXPIRES.search(plain[: match.start()]) and _OF_CONTRACT.search(plain[: match.start()]):
+            word = match["word"].casefold()
             number = _ORDINALS.get(word) or int(re.sub(r"\D", "", word))
-            if not _OTHER_THING.search(plain[: found.start()][-120:]):
-                start = sentence.start + found.start()
-                return Quantity("duration", Decimal(number), "year", start, sentence.start + found.end())
+            if not _OTHER_THING.search(plain[: match.start()][-120:]):
+                start = sentence.start + match.start()
+                return Quantity("duration", Decimal(number), "year", start, sentence.start + match.end())
     return None
 
 
-def _start(reading: Reading, dates: Dates, length: Quantity) -> Quantity | None:
+def _start(contract: ContractText, dates: Dates, length: Quantity) -> Quantity | None:
     """The day from which a term runs, as its sentence says; None where it runs from something of unknown date."""
-    sentence = reading.at(length.start)
-    low, high = (sentence.start, sentence.end) if sentence else reading.around(length.start, length.end)
-    plain = reading.plain[low:high]
+    sentence = contract.at(length.start)
+    low, high = (sentence.start, sentence.end) if sentence else contract.around(length.start, length.end)
+    plain = contract.plain[low:high]
     if _LATER.search(plain):
         return None
     stop = _STOPS.search(plain, length.end - low)
     behind = _BEHIND.search(plain, length.end - low, stop.start() if stop else len(plain))
     places = [behind] if behind and behind.start() - (length.end - low) < NEAR else []
-    for found in (*places, *_BEFORE.finditer(plain, 0, length.start - low)):
-        start = _said(reading, dates, found["what"], low + found.start("what"))
+    for match in (*places, *_BEFORE.finditer(plain, 0, length.start - low)):
+        start = _start_from_words(contract, dates, match["what"], low + match.start("what"))
         if start is not None:
             return start.date
-    own = dates.effective or dates.made
+    own = dates.effective or dates.agreement
     return own.date if own else None
 
 
-def _said(reading: Reading, dates: Dates, what: str, place: int) -> _Start | None:
+def _start_from_words(contract: ContractText, dates: Dates, words: str, place: int) -> _Start | None:
     """What the words behind "from" mean; None where they only point back."""
-    day = next((one.date for one in dates.seen if place <= one.date.start < place + 20), None)
+    day = next((mention.date for mention in dates.mentions if place <= mention.date.start < place + 20), None)
     if day is not None:
         return _Start(day)
-    if _SAME.search(what):
+    if _SAME.search(words):
         return None
     own = dates.effective
-    if _ITS_DATE.match(what):
-        own = dates.made
-    elif _SIGNING.search(what):
-        own = dates.signed or dates.made
-    elif _EFFECTIVE.search(what):
+    if _ITS_DATE.match(words):
+        own = dates.agreement
+    elif _SIGNING.search(words):
+        own = dates.signed or dates.agreement
+    elif _EFFECTIVE.search(words):
         # A date that is written large and defined nowhere is that of the contract.
-        own = own or (None if _IS_DEFINED.search(reading.plain) else dates.made)
+        own = own or (None if _IS_DEFINED.search(contract.plain) else dates.agreement)
     else:
-        named = _NAMED.search(what)
-        own = _defined(reading, dates, named["name"]) if named else None
+        match = _DATE_NAME.search(words)
+        own = _defined(contract, dates, match["name"]) if match else None
     return _Start(own.date if own else None)
 
 
-def _defined(reading: Reading, dates: Dates, name: str) -> Seen | None:
+def _defined(contract: ContractText, dates: Dates, name: str) -> DateMention | None:
     """The date that the text calls by this name."""
     behind = re.compile(rf"^[^.;]{{0,40}}[\"“] ?(?:the )?{re.escape(name)}", re.IGNORECASE)
     before = re.compile(rf"\b{re.escape(name)}[\"”]? ?(?:means|shall mean|:|is)[^.;]{{0,40}}$", re.IGNORECASE)
-    its, called = f"(?i:{_ITS_DATE.pattern})", re.escape(name)
-    by_reference = rf"\b{called}[\"”]? ?(?:means|shall mean|is) {its}|{its}[^.;()]{{0,20}} ?\([^()]{{0,12}}\b{called}"
-    if re.search(by_reference, reading.plain):
-        return dates.made
-    return next((one for one in dates.seen if behind.search(one.behind) or before.search(one.before)), None)
+    own_date, term = f"(?i:{_ITS_DATE.pattern})", re.escape(name)
+    by_reference = (
+        rf"\b{term}[\"”]? ?(?:means|shall mean|is) {own_date}|{own_date}[^.;()]{{0,20}} ?\([^()]{{0,12}}\b{term}"
+    )
+    if re.search(by_reference, contract.plain):
+        return dates.agreement
+    return next(
+        (mention for mention in dates.mentions if behind.search(mention.behind) or before.search(mention.before)), None
+    )
 
 
 def _end(begins: str, length: Quantity) -> str:

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from nodes.domain.contracts.contract_text import MARGIN, ContractText, spaced
 from nodes.domain.contracts.facts.contract_wide import APART
-from nodes.domain.contracts.facts.fact_text import MARGIN, Reading, spaced
 from nodes.domain.contracts.facts.law_names import NAME, law_of_contract, other_law, place_of, tidy
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.negation import affirmed
@@ -71,50 +71,50 @@ _JURISDICTION = re.compile(
 )
 
 
-def read_law(reading: Reading) -> Iterator[Proposal]:
+def read_law(contract: ContractText) -> Iterator[Proposal]:
     """governing_law and court (once; an arbitration says so in its detail).
 
     A contract has one law, and a second only where two of its sentences give different laws to the whole of it.
     """
-    said = _said(reading)
-    spans = [*list(reading.clauses("governing_law"))[:CLAUSES_READ], *said[:CLAUSES_READ]]
-    law = next((found for start, end in spans if (found := _law(reading, start, end))), None)
+    law_sentences = _law_sentences(contract)
+    spans = [*list(contract.clauses("governing_law"))[:CLAUSES_READ], *law_sentences[:CLAUSES_READ]]
+    law = next((fact for start, end in spans if (fact := _law(contract, start, end))), None)
     if law:
         yield law
-        yield from _other_laws(reading, law.value, said)
+        yield from _other_laws(contract, law.value, law_sentences)
     court = next(
-        (found for start, end in [*spans, *_about_courts(reading, spans)] if (found := _court(reading, start, end))),
+        (fact for start, end in [*spans, *_about_courts(contract, spans)] if (fact := _court(contract, start, end))),
         None,
     )
     if court:
         yield court
 
 
-def _said(reading: Reading) -> list[tuple[int, int]]:
+def _law_sentences(contract: ContractText) -> list[tuple[int, int]]:
     """Sentences that say which law governs."""
-    found = []
-    for one in reading.sentences:
-        plain = reading.plain[one.start : one.end]
+    spans = []
+    for sentence in contract.sentences:
+        plain = contract.plain[sentence.start : sentence.end]
         if re.search(
             r"\b(?:governed|construed|régie?s?|soumise?s?)\b[^.;]{0,120}\b(?:laws?|droit|lois?)\b", plain, re.IGNORECASE
         ):
-            found.append((one.start, one.end))
-    return found
+            spans.append((sentence.start, sentence.end))
+    return spans
 
 
-def _other_laws(reading: Reading, first: str, said: list[tuple[int, int]]) -> Iterator[Proposal]:
+def _other_laws(contract: ContractText, first: str, law_sentences: list[tuple[int, int]]) -> Iterator[Proposal]:
     """Laws that the whole contract is given beside the one that is known, if that is given to the whole of it too."""
-    whole = [(law, *span) for span in said if (law := law_of_contract(reading.plain[slice(*span)]))]
-    near = [start for law, start, _ in whole if not other_law(law, first)]
-    known = [first]
-    for law, start, end in whole:
+    contract_laws = [(law, *span) for span in law_sentences if (law := law_of_contract(contract.plain[slice(*span)]))]
+    near = [start for law, start, _ in contract_laws if not other_law(law, first)]
+    laws = [first]
+    for law, start, end in contract_laws:
         # Further apart they may stand in two agreements that are bound together.
-        if len(known) == MOST_LAWS:
+        if len(laws) == MOST_LAWS:
             return
-        if all(other_law(law, one) for one in known) and _is_near(near, start):
-            known.append(law)
-            if found := _law(reading, start, end):
-                yield found
+        if all(other_law(law, earlier) for earlier in laws) and _is_near(near, start):
+            laws.append(law)
+            if fact := _law(contract, start, end):
+                yield fact
 
 
 def _is_near(places: list[int], start: int) -> bool:
@@ -122,61 +122,61 @@ def _is_near(places: list[int], start: int) -> bool:
     return any(abs(start - at) <= APART for at in places[max(index - 1, 0) : index + 1])
 
 
-def _law(reading: Reading, start: int, end: int) -> Proposal | None:
-    plain = reading.plain[start:end]
+def _law(contract: ContractText, start: int, end: int) -> Proposal | None:
+    plain = contract.plain[start:end]
     if not _GOVERNS.search(plain):
         return None
     # A reader that meets a page break may have parted the sentence. A law that is excluded does not govern.
-    place = place_of(affirmed(plain)) or place_of(affirmed(reading.plain[start : end + TORN]))
+    place = place_of(affirmed(plain)) or place_of(affirmed(contract.plain[start : end + TORN]))
     if place:
         name, low, high = place
-        written = " ".join(reading.raw[start + low : start + high].split())
+        written = " ".join(contract.raw[start + low : start + high].split())
         quote = max(start, start + low - MARGIN), start + high
-        begin = reading.plain.find(" ", quote[0]) + 1 if quote[0] > start else start
-        return reading.fact("governing_law", name, begin, quote[1], {"place": name, "written": written}, exact=True)
+        begin = contract.plain.find(" ", quote[0]) + 1 if quote[0] > start else start
+        return contract.fact("governing_law", name, begin, quote[1], {"place": name, "written": written}, exact=True)
     return None
 
 
-def _about_courts(reading: Reading, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _about_courts(contract: ContractText, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The sentences around the law, then others that settle jurisdiction."""
     near: list[tuple[int, int]] = []
     far: list[tuple[int, int]] = []
-    for one in reading.sentences:
-        plain = reading.plain[one.start : one.end]
+    for sentence in contract.sentences:
+        plain = contract.plain[sentence.start : sentence.end]
         if not _JURISDICTION.search(plain):
             continue
-        if any(-600 < one.start - end < 900 for _, end in spans):
-            near.append((one.start, one.end))
+        if any(-600 < sentence.start - end < 900 for _, end in spans):
+            near.append((sentence.start, sentence.end))
         elif re.search(r"\b(?:exclusive|jurisdiction|venue|compéten\w+|arbitra\w+)\b", plain, re.IGNORECASE):
-            far.append((one.start, one.end))
+            far.append((sentence.start, sentence.end))
     return [*near[:6], *far[:6]]
 
 
-def _court(reading: Reading, start: int, end: int) -> Proposal | None:
-    plain = reading.plain[start:end]
+def _court(contract: ContractText, start: int, end: int) -> Proposal | None:
+    plain = contract.plain[start:end]
     for pattern in (_TRIBUNAL, _NAMED_COURT, _COURTS):
-        if found := pattern.search(plain):
-            named = found["place"]
+        if match := pattern.search(plain):
+            place_words = match["place"]
             # "… courts of Houston, Texas, and Acme agrees": who agrees is no place.
-            if _DOES.match(plain, found.end()):
-                named = re.sub(r",? and [^,]+$", "", named)
-            place = tidy(named)
+            if _DOES.match(plain, match.end()):
+                place_words = re.sub(r",? and [^,]+$", "", place_words)
+            place = tidy(place_words)
             if not place:
                 continue
-            value = " ".join(found["court"].split())
-            value = value[: len(value) - len(" ".join(found["place"].split())) + len(place)]
-            return reading.fact(
-                "court", value, start + found.start(), start + found.end(), {"kind": "court", "place": place}
+            value = " ".join(match["court"].split())
+            value = value[: len(value) - len(" ".join(match["place"].split())) + len(place)]
+            return contract.fact(
+                "court", value, start + match.start(), start + match.end(), {"kind": "court", "place": place}
             )
-    found = _ARBITRATION.search(plain)
-    if found and not _NO_ARBITRATION.search(plain):
-        place = tidy(found["place"] or "")
-        seat = _SEAT.search(reading.plain, end, end + SEATED) if not place else None
+    match = _ARBITRATION.search(plain)
+    if match and not _NO_ARBITRATION.search(plain):
+        place = tidy(match["place"] or "")
+        seat = _SEAT.search(contract.plain, end, end + SEATED) if not place else None
         if seat:
             place = tidy(seat["place"])
             value, detail = f"arbitration in {place}", {"kind": "arbitration", "place": place}
-            return reading.fact_of("court", value, [(start + found.start(), start + found.end()), seat.span()], detail)
+            return contract.fact_of("court", value, [(start + match.start(), start + match.end()), seat.span()], detail)
         value = f"arbitration in {place}" if place else "arbitration"
         detail = {"kind": "arbitration", **({"place": place} if place else {})}
-        return reading.fact("court", value, start + found.start(), start + found.end(), detail)
+        return contract.fact("court", value, start + match.start(), start + match.end(), detail)
     return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from nodes.domain.contracts.contract_text import spaced
 from nodes.domain.contracts.facts.contract_wide import of_whole
-from nodes.domain.contracts.facts.fact_text import spaced
 from nodes.domain.text.negation import affirmed
 from nodes.domain.text.normalise import simplify
 
@@ -79,16 +79,16 @@ def law_named(sentence: str) -> str:
 def place_of(plain: str) -> tuple[str, int, int] | None:
     """The law's country or state, in English where it is known, and where it stands."""
     adjective = _BY_ADJECTIVE.search(_same_length(plain))
-    named = _OF_PLACE.search(plain) or _STATE_LAW.search(plain)
-    if adjective and (named is None or adjective.start() <= named.start()):
+    match = _OF_PLACE.search(plain) or _STATE_LAW.search(plain)
+    if adjective and (match is None or adjective.start() <= match.start()):
         name = _ADJECTIVES[(adjective["en"] or adjective["fr"])]
         return name, adjective.start(), adjective.end()
-    if named is None:
+    if match is None:
         return None
-    name = tidy(named["place"])
+    name = tidy(match["place"])
     if not name or name.casefold() in ("agreement", "contract", "state", "parties"):
         return None
-    return _FRENCH_NAMES.get(simplify(name), name), named.start(), named.end()
+    return _FRENCH_NAMES.get(simplify(name), name), match.start(), match.end()
 
 
 def _same_length(plain: str) -> str:
@@ -110,7 +110,7 @@ def law_of_contract(sentence: str) -> str:
     return law_named(sentence) if plain and _GOVERNED.search(plain) else ""
 
 
-def other_law(one: str, other: str) -> bool:
+def other_law(first: str, second: str) -> bool:
     """Are these two laws, of which neither includes the other?"""
-    names = simplify(one), simplify(other)
+    names = simplify(first), simplify(second)
     return not any(_WIDE.search(name) for name in names) and names[0] not in names[1] and names[1] not in names[0]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 
-from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.contracts.contract_text import ContractText
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.normalise import Span
 from nodes.domain.text.quantities import Quantity, plain_number, quantities
@@ -62,52 +62,52 @@ _PAYABLE_IN = re.compile(
 _CODES = {"e": "EUR", "u": "USD", "p": "GBP", "g": "GBP", "s": "GBP", "c": "CHF"}
 
 
-def read_money(reading: Reading) -> Iterator[Proposal]:
+def read_money(contract: ContractText) -> Iterator[Proposal]:
     """cap_amount (one for each sum that limits liability), cap_base (once) and currency (once)."""
     base: Proposal | None = None
     fixed: Proposal | None = None
-    taken: list[tuple[Decimal, int]] = []
-    for start, end in list(reading.clauses("cap_on_liability"))[:CLAUSES_READ]:
-        plain = reading.plain[start:end]
+    counted: list[tuple[Decimal, int]] = []
+    for start, end in list(contract.clauses("cap_on_liability"))[:CLAUSES_READ]:
+        plain = contract.plain[start:end]
         if not _LIMITS.search(plain) or not _LIABILITY.search(plain):
             continue
-        for amount in _sums(reading, start, end):
+        for amount in _sums(contract, start, end):
             placed = amount.start, amount.end
-            if _INSURES.search(reading.plain[slice(*reading.around(*placed))]):
+            if _INSURES.search(contract.plain[slice(*contract.around(*placed))]):
                 continue
             # "five hundred thousand euros (EUR 500,000)" says one sum twice.
-            if any(amount.value == value and abs(amount.start - at) < BESIDE for value, at in taken):
+            if any(amount.value == value and abs(amount.start - place) < BESIDE for value, place in counted):
                 continue
-            taken.append((amount.value, amount.start))
-            fact = _cap(reading, amount, (start, end))
-            fixed = fixed or reading.fact("cap_base", "fixed sum", *placed, {"of": "fixed sum"})
+            counted.append((amount.value, amount.start))
+            fact = _cap(contract, amount, (start, end))
+            fixed = fixed or contract.fact("cap_base", "fixed sum", *placed, {"of": "fixed sum"})
             yield fact
-        base = base or _base(reading, start, plain)
+        base = base or _base(contract, start, plain)
     if base or fixed:
         yield base or fixed  # type: ignore[misc]
-    yield from _currency(reading)
+    yield from _currency(contract)
 
 
-def _sums(reading: Reading, start: int, end: int) -> Iterator[Quantity]:
-    for amount in reading.within(start, end):
+def _sums(contract: ContractText, start: int, end: int) -> Iterator[Quantity]:
+    for amount in contract.within(start, end):
         if amount.kind == "amount" and amount.value > 0:
             yield amount
 
 
-def _cap(reading: Reading, amount: Quantity, clause: Span) -> Proposal:
+def _cap(contract: ContractText, amount: Quantity, clause: Span) -> Proposal:
     number = plain_number(amount.value)
     placed = amount.start, amount.end
-    written = " ".join(reading.raw[amount.start : amount.end].split())
+    written = " ".join(contract.raw[amount.start : amount.end].split())
     detail = {"amount": number, "currency": amount.unit, "written": written}
-    before = reading.plain[max(amount.start - 200, clause[0]) : amount.start]
-    behind = reading.plain[amount.end : min(amount.end + 45, clause[1])]
+    before = contract.plain[max(amount.start - 200, clause[0]) : amount.start]
+    behind = contract.plain[amount.end : min(amount.end + 45, clause[1])]
     per = "claim" if _PER_CLAIM.search(behind) else ""
     if not per and (_PER_YEAR.search(behind) or _PER_YEAR.search(before)):
         per = "year"
-    return reading.fact("cap_amount", f"{amount.unit} {number}", *placed, {**detail, **({"per": per} if per else {})})
+    return contract.fact("cap_amount", f"{amount.unit} {number}", *placed, {**detail, **({"per": per} if per else {})})
 
 
-def _base(reading: Reading, start: int, plain: str) -> Proposal | None:
+def _base(contract: ContractText, start: int, plain: str) -> Proposal | None:
     """What the cap is reckoned from, when that is what was paid."""
     fees = _FEES.search(plain)
     if fees is None:
@@ -119,7 +119,7 @@ def _base(reading: Reading, start: int, plain: str) -> Proposal | None:
     value = f"fees of {months} months" if months else of
     value = f"{share} % of the {value}" if share else value
     detail = {"of": of, **({"months": months} if months else {}), **({"share": share} if share else {})}
-    return reading.fact("cap_base", value, start + fees.start(), start + fees.end(), detail)
+    return contract.fact("cap_base", value, start + fees.start(), start + fees.end(), detail)
 
 
 def _months(plain: str, low: int, high: int) -> str:
@@ -132,19 +132,19 @@ def _months(plain: str, low: int, high: int) -> str:
 
 
 def _share(plain: str, low: int, high: int) -> str:
-    shares = [one for one in quantities(plain[low:high]) if one.kind == "percentage"]
+    shares = [quantity for quantity in quantities(plain[low:high]) if quantity.kind == "percentage"]
     return plain_number(shares[-1].value) if shares else ""
 
 
-def _currency(reading: Reading) -> Iterator[Proposal]:
+def _currency(contract: ContractText) -> Iterator[Proposal]:
     """The currency that is named for payments, else that of most sums."""
-    if said := _PAYABLE_IN.search(reading.plain):
-        code = _CODES[said["currency"][0].casefold()]
-        yield reading.fact("currency", code, said.start(), said.end(), {"currency": code})
+    if match := _PAYABLE_IN.search(contract.plain):
+        code = _CODES[match["currency"][0].casefold()]
+        yield contract.fact("currency", code, match.start(), match.end(), {"currency": code})
         return
-    sums = list(_sums(reading, 0, len(reading.plain)))
+    sums = list(_sums(contract, 0, len(contract.plain)))
     if sums:
         counts = Counter(amount.unit for amount in sums)
         code = max(counts, key=lambda unit: (counts[unit], unit))
         first = next(amount for amount in sums if amount.unit == code)
-        yield reading.fact("currency", code, first.start, first.end, {"currency": code, "sums": str(counts[code])})
+        yield contract.fact("currency", code, first.start, first.end, {"currency": code, "sums": str(counts[code])})

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.contracts.contract_text import ContractText
 from nodes.domain.evidence.facts import Proposal
 
-MOST = 60
+MOST_CHANGES = 60
 """Changes that are read from one amendment."""
-AFTER = 160
+REPLACEMENT_REACH = 160
 """Characters behind a deletion in which a sentence of its own may say what comes in its place."""
 
 _ART = r"(?:(?:sub-?)?(?:section|clause|article|paragraph)|§)"
@@ -52,7 +52,7 @@ _REFERS = re.compile(
     r"|conformément (?:à|aux)|en application d[eu])(?: the| l['’])? ?$",
     re.IGNORECASE,
 )
-_WHOLE = re.compile(
+_REPLACES_ARTICLE = re.compile(
     r"\b(?:deleted|replaced|restated|superseded|removed|supprim\w+|remplac\w+|abrog\w+|annul\w+|delet\w+|replac\w+)",
     re.IGNORECASE,
 )
@@ -61,20 +61,20 @@ _ENTIRE = re.compile(
     r"|ainsi rédigé\w*|comme suit)\b",
     re.IGNORECASE,
 )
-_TAKEN_OUT = re.compile(r"delet|remov|supprim|abrog|annul", re.IGNORECASE)
-_NOTHING = re.compile(
+_DELETES = re.compile(r"delet|remov|supprim|abrog|annul", re.IGNORECASE)
+_NO_REPLACEMENT = re.compile(
     r"\bwithout (?:any |being )?replac\w+|\bnot (?:be )?(?:being )?replaced|\bsans (?:être |aucun )?remplac\w+"
     r"|\bpas remplacée?s?",
     re.IGNORECASE,
 )
 """Says that nothing comes in its place, with the words that else say what does."""
-_INSTEAD = re.compile(
+_REPLACEMENT = re.compile(
     r"\b(?:replac\w+|restated|substitut\w+|remplac\w+|the following|to read|read as follows|in lieu"
     r"|in (?:its|their) (?:place|stead)|ainsi rédig\w+|comme suit|(?:dispositions|stipulations) (?:ci-après|suivantes)"
     r"|lieu et place)\b",
     re.IGNORECASE,
 )
-_THEN = re.compile(
+_NEXT_SENTENCE_REPLACES = re.compile(
     r"\W{0,4}(?:it|they|the following|il|elle|ils|elles|les (?:dispositions|stipulations) suivantes)\b[^.;:]{0,60}?"
     r"\b(?:is|are|shall be|est|sont|sera|seront) (?:hereby )?"
     r"(?:replaced|inserted|substituted|remplac|inséré|substitué)",
@@ -82,50 +82,54 @@ _THEN = re.compile(
 )
 
 
-def read_changes(reading: Reading) -> Iterator[Proposal]:
+def read_changes(contract: ContractText) -> Iterator[Proposal]:
     """Every article that an amendment says it replaces, deletes, changes or adds."""
     count = 0
-    for sentence in reading.sentences:
-        plain = reading.plain[sentence.start : sentence.end]
+    for sentence in contract.sentences:
+        plain = contract.plain[sentence.start : sentence.end]
         if not re.search(rf"{_ART}s? \d", plain, re.IGNORECASE):
             continue
         end = 0
-        behind = reading.plain[sentence.end : sentence.end + AFTER]
-        for found, detail in sorted(_said_of_articles(plain, behind), key=lambda one: one[0].start()):
-            if found.start() >= end and count < MOST:
-                end, count = found.end(), count + 1
-                yield _change(reading, sentence.start, found, detail)
+        behind = contract.plain[sentence.end : sentence.end + REPLACEMENT_REACH]
+        for match, detail in sorted(_article_changes(plain, behind), key=lambda change: change[0].start()):
+            if match.start() >= end and count < MOST_CHANGES:
+                end, count = match.end(), count + 1
+                yield _change(contract, sentence.start, match, detail)
 
 
-def _said_of_articles(plain: str, next_words: str) -> Iterator[tuple[re.Match[str], dict[str, object]]]:
-    for added in _ADDED.finditer(plain):
-        yield added, {"articles": _articles(added["n"] or added["m"]), "action": "add", "whole": False}
-    for found in (*_CHANGED.finditer(plain), *_COMMAND.finditer(plain)):
-        if not _REFERS.search(found["lead"]):
-            yield found, _detail(found, f"{plain[found.end() :]} {next_words}")
+def _article_changes(plain: str, next_words: str) -> Iterator[tuple[re.Match[str], dict[str, object]]]:
+    for match in _ADDED.finditer(plain):
+        yield match, {"articles": _articles(match["n"] or match["m"]), "action": "add", "whole": False}
+    for match in (*_CHANGED.finditer(plain), *_COMMAND.finditer(plain)):
+        if not _REFERS.search(match["lead"]):
+            yield match, _detail(match, f"{plain[match.end() :]} {next_words}")
 
 
-def _detail(found: re.Match[str], then: str) -> dict[str, object]:
+def _detail(match: re.Match[str], following: str) -> dict[str, object]:
     """Articles, action and whole; `then` are the words behind, where a deletion may say what comes instead."""
-    verb, behind = found["verb"], found["behind"]
-    part = _PART.search(found["lead"].rstrip()) or _PART.search(found["of"])
-    whole = not part and bool(_WHOLE.search(verb) or _ENTIRE.search(behind))
+    verb, behind = match["verb"], match["behind"]
+    part = _PART.search(match["lead"].rstrip()) or _PART.search(match["of"])
+    is_whole = not part and bool(_REPLACES_ARTICLE.search(verb) or _ENTIRE.search(behind))
     action = "change"
-    if whole:
-        said = _NOTHING.sub("", behind)
-        deleted = _TAKEN_OUT.match(verb) and not _INSTEAD.search(said) and not _THEN.match(then.lstrip(" .;:"))
+    if is_whole:
+        words = _NO_REPLACEMENT.sub("", behind)
+        deleted = (
+            _DELETES.match(verb)
+            and not _REPLACEMENT.search(words)
+            and not _NEXT_SENTENCE_REPLACES.match(following.lstrip(" .;:"))
+        )
         action = "delete" if deleted else "replace"
-    return {"articles": _articles(found["n"]), "action": action, "whole": whole}
+    return {"articles": _articles(match["n"]), "action": action, "whole": is_whole}
 
 
-def _change(reading: Reading, base: int, found: re.Match[str], detail: dict[str, object]) -> Proposal:
+def _change(contract: ContractText, base: int, match: re.Match[str], detail: dict[str, object]) -> Proposal:
     words = {"replace": "replaced", "delete": "deleted", "change": "changed", "add": "added"}
     articles: list[str] = detail["articles"]  # type: ignore[assignment]
     value = f"{', '.join(articles)} {words[str(detail['action'])]}"
-    start = base + found.start()
-    start += len(found.group()) - len(found.group().lstrip())
-    return reading.fact("replaces", value, start, base + found.end(), detail)
+    start = base + match.start()
+    start += len(match.group()) - len(match.group().lstrip())
+    return contract.fact("replaces", value, start, base + match.end(), detail)
 
 
 def _articles(listed: str) -> list[str]:
-    return [re.sub(r" (?=\()", "", one) for one in re.findall(_N, listed, re.IGNORECASE)]
+    return [re.sub(r" (?=\()", "", number) for number in re.findall(_N, listed, re.IGNORECASE)]

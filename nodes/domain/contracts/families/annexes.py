@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.contracts.contract_text import ContractText
 from nodes.domain.contracts.families.document_lists import general_terms, listed_documents, within
 from nodes.domain.contracts.families.named_annexes import (
     defined,
@@ -22,7 +22,7 @@ TOP = 60
 """A label among so many first characters says what the document is."""
 LONGEST = 160
 """Of a line that is longer, the label alone is the heading."""
-MOST = 60
+MOST_ANNEXES = 60
 """What names more annexes is a list of annexes."""
 GENERAL_TERMS = "general terms"
 """The label of general terms, which have no number."""
@@ -73,7 +73,7 @@ _LEADS_TO = re.compile(
     rf"(?:{_KIND}s? [\w.-]{{1,6}}{_NAME}(?:, | (?:and|or|et|ou|à l['’]|l['’])+ ?)(?:l['’])?)*$",
     re.IGNORECASE,
 )
-_SAYS = re.compile(
+_DESCRIBES = re.compile(
     rf"{_NAME} (?:sets? out|contains?|describes?|specif(?:y|ies)|forms? (?:an )?(?:integral )?part of th(?:is|e)\b"
     r"|décri(?:t|vent)|précise(?:nt)?|fixe(?:nt)?|définit|définissent|contien(?:t|nent)"
     r"|fai(?:t|sant) partie intégrante)",
@@ -101,8 +101,8 @@ def label_of(kind: str, number: str) -> str:
 def labels_in(name: str) -> set[str]:
     """The annexes that a title or the name of a file says it is; all of "Schedules 1 to 3"."""
     plain = re.sub(r"[_]+", " ", name)
-    found = {label_of(one["kind"], number) for one in _LABEL.finditer(plain) for number in _numbers(plain, one)}
-    return found or labels_by_name(name)
+    labels = {label_of(match["kind"], number) for match in _LABEL.finditer(plain) for number in _numbers(plain, match)}
+    return labels or labels_by_name(name)
 
 
 def names_of(label: str) -> set[str]:
@@ -122,143 +122,149 @@ def are_annexes(name: str) -> bool:
     return re.fullmatch(rf"[\d\W_]*(?:all |les )?(?:{_KIND}s?|appendices)\b.{{0,40}}", name.strip(), re.I) is not None
 
 
-def read_annexes(reading: Reading, form: str = "") -> Iterator[Proposal]:
+def read_annexes(contract: ContractText, form: str = "") -> Iterator[Proposal]:
     """annex_reference for each annex that is named as one of this document, annex_heading for each that is there.
 
     A reference's detail tells whether it `said` attached, or named only: set out in it, or listed among the documents
     that make up the contract. `form` is the document's; one that belongs to another is asked for attached ones only.
     """
-    yield from _references(reading, form)
-    named_ones = {start: (end, label) for start, end, label in named_headings(reading.raw)}
-    seen: set[str] = set()
-    for found in _HEADING.finditer(reading.raw):
-        label = label_of(found["kind"], found["id"])
-        if label not in seen and len(seen) < MOST and _is_heading(reading, found):
-            seen.add(label)
-            start = found.start("kind")
-            end = found.end() if found.end() - start <= LONGEST else found.start("rest")
-            _, name = named_ones.pop(start, (0, label_named(_title_of(reading.raw, found))))
+    yield from _references(contract, form)
+    named_lines = {start: (end, label) for start, end, label in named_headings(contract.raw)}
+    labels: set[str] = set()
+    for match in _HEADING.finditer(contract.raw):
+        label = label_of(match["kind"], match["id"])
+        if label not in labels and len(labels) < MOST_ANNEXES and _is_heading(contract, match):
+            labels.add(label)
+            start = match.start("kind")
+            end = match.end() if match.end() - start <= LONGEST else match.start("rest")
+            _, name = named_lines.pop(start, (0, label_named(_title_of(contract.raw, match))))
             detail = {"label": label, **({"name": name} if name else {})}
-            yield reading.fact(
-                "annex_heading", " ".join(reading.raw[start:end].split()), start, end, detail, exact=True
+            yield contract.fact(
+                "annex_heading", " ".join(contract.raw[start:end].split()), start, end, detail, exact=True
             )
-    for start, (end, label) in named_ones.items():
+    for start, (end, label) in named_lines.items():
         # A line with a number that is no heading is one of a list.
-        if label not in seen and len(seen) < MOST and not _LABEL.search(reading.plain, start, end):
-            seen.add(label)
-            value = " ".join(reading.raw[start:end].split())
-            yield reading.fact("annex_heading", value, start, end, {"label": label}, exact=True)
+        if label not in labels and len(labels) < MOST_ANNEXES and not _LABEL.search(contract.plain, start, end):
+            labels.add(label)
+            value = " ".join(contract.raw[start:end].split())
+            yield contract.fact("annex_heading", value, start, end, {"label": label}, exact=True)
 
 
-def _title_of(raw: str, found: re.Match[str]) -> str:
+def _title_of(raw: str, heading: re.Match[str]) -> str:
     """What stands behind the number of an annex, or on the line below it."""
-    rest = found["rest"].strip(" \t:.–—-")
-    below = raw[found.end() : found.end() + LONGEST].strip().partition("\n")[0]
-    return rest or below
+    title = heading["rest"].strip(" \t:.–—-")
+    below = raw[heading.end() : heading.end() + LONGEST].strip().partition("\n")[0]
+    return title or below
 
 
-def _references(reading: Reading, form: str) -> Iterator[Proposal]:
-    labels = [one for one in _LABEL.finditer(reading.plain) if not _TWO_LINES.match(reading.raw, one.start())]
-    lists = [] if form in OF_ANOTHER else listed_documents(reading.raw)
-    found: dict[str, tuple[int, Proposal]] = {}
-    for said in ("attached", "named"):
-        for one in labels:
-            known = _is_attached(reading.plain, one) if said == "attached" else _is_named(reading, one, form, lists)
-            for number in _numbers(reading.plain, one) if known else ():
-                label = label_of(one["kind"], number)
-                if label not in found and len(found) < MOST:
-                    single = number == one["id"]
-                    value = " ".join(one.group().split()) if single else f"{one['kind']} {number}"
-                    detail = {"label": label, "said": said}
-                    found[label] = one.start(), reading.fact("annex_reference", value, *one.span(), detail)
-    terms = defined(reading.plain)
-    for one, label in named(reading.plain):
-        said = "attached" if _is_attached(reading.plain, one) else "named"
-        if label in found or len(found) >= MOST:
+def _references(contract: ContractText, form: str) -> Iterator[Proposal]:
+    label_matches = [
+        match for match in _LABEL.finditer(contract.plain) if not _TWO_LINES.match(contract.raw, match.start())
+    ]
+    lists = [] if form in OF_ANOTHER else listed_documents(contract.raw)
+    references: dict[str, tuple[int, Proposal]] = {}
+    for mention in ("attached", "named"):
+        for match in label_matches:
+            belongs = (
+                _is_attached(contract.plain, match)
+                if mention == "attached"
+                else _is_named_as_own(contract, match, form, lists)
+            )
+            for number in _numbers(contract.plain, match) if belongs else ():
+                label = label_of(match["kind"], number)
+                if label not in references and len(references) < MOST_ANNEXES:
+                    single = number == match["id"]
+                    value = " ".join(match.group().split()) if single else f"{match['kind']} {number}"
+                    detail = {"label": label, "said": mention}
+                    references[label] = match.start(), contract.fact("annex_reference", value, *match.span(), detail)
+    terms = defined(contract.plain)
+    for match, label in named(contract.plain):
+        mention = "attached" if _is_attached(contract.plain, match) else "named"
+        if label in references or len(references) >= MOST_ANNEXES:
             continue
-        if said == "attached" or (label not in terms and _is_named(reading, one, form, lists)):
-            found[label] = (
-                one.start(),
-                reading.fact(
-                    "annex_reference", " ".join(one.group().split()), *one.span(), {"label": label, "said": said}
+        if mention == "attached" or (label not in terms and _is_named_as_own(contract, match, form, lists)):
+            references[label] = (
+                match.start(),
+                contract.fact(
+                    "annex_reference", " ".join(match.group().split()), *match.span(), {"label": label, "said": mention}
                 ),
             )
-    if form not in ("general_terms", *OF_ANOTHER) and (span := general_terms(reading, lists)):
-        value, detail = " ".join(reading.raw[slice(*span)].split()), {"label": GENERAL_TERMS, "said": "named"}
-        found[GENERAL_TERMS] = span[0], reading.fact("annex_reference", value, *span, detail)
-    yield from (fact for _, fact in sorted(found.values(), key=lambda each: each[0]))
+    if form not in ("general_terms", *OF_ANOTHER) and (span := general_terms(contract, lists)):
+        value, detail = " ".join(contract.raw[slice(*span)].split()), {"label": GENERAL_TERMS, "said": "named"}
+        references[GENERAL_TERMS] = span[0], contract.fact("annex_reference", value, *span, detail)
+    yield from (fact for _, fact in sorted(references.values(), key=lambda reference: reference[0]))
 
 
-def _numbers(plain: str, found: re.Match[str]) -> list[str]:
+def _numbers(plain: str, match: re.Match[str]) -> list[str]:
     """The numbers of a label, several where it stands in the plural."""
-    numbers, at = [found["id"]], found.end()
-    if not found["many"]:
+    numbers, position = [match["id"]], match.end()
+    if not match["many"]:
         return numbers
-    run = re.fullmatch(r"(\d{1,2})-(\d{1,2})", found["id"])
+    run = re.fullmatch(r"(\d{1,2})-(\d{1,2})", match["id"])
     if run and int(run[1]) < int(run[2]):
         return [*map(str, range(int(run[1]), int(run[2]) + 1))]
-    while more := _NEXT.match(plain, at):
-        at = more.end()
-        if more["id"]:
-            numbers.append(more["id"])
-        elif numbers[-1].isdigit() and int(numbers[-1]) < int(more["last"]):
-            numbers += map(str, range(int(numbers[-1]) + 1, int(more["last"]) + 1))
+    while following := _NEXT.match(plain, position):
+        position = following.end()
+        if following["id"]:
+            numbers.append(following["id"])
+        elif numbers[-1].isdigit() and int(numbers[-1]) < int(following["last"]):
+            numbers += map(str, range(int(numbers[-1]) + 1, int(following["last"]) + 1))
     return numbers
 
 
-def _near(plain: str, found: re.Match[str]) -> tuple[str, str]:
+def _near(plain: str, match: re.Match[str]) -> tuple[str, str]:
     """The words of its sentence before and behind a label."""
-    before = re.split(r"[.;:]\s", plain[max(found.start() - _REACH, 0) : found.start()])[-1]
-    return before, re.split(r"[.;:]\s", plain[found.end() : found.end() + _REACH])[0]
+    before = re.split(r"[.;:]\s", plain[max(match.start() - _REACH, 0) : match.start()])[-1]
+    return before, re.split(r"[.;:]\s", plain[match.end() : match.end() + _REACH])[0]
 
 
-def _is_attached(plain: str, found: re.Match[str]) -> bool:
-    before, behind = _near(plain, found)
+def _is_attached(plain: str, match: re.Match[str]) -> bool:
+    before, behind = _near(plain, match)
     return _ATTACHED.search(f"{before} … {behind}") is not None and not _NO_PAPER.search(f"{before} {behind}")
 
 
-def _is_named(reading: Reading, found: re.Match[str], form: str, lists: list[Span]) -> bool:
+def _is_named_as_own(contract: ContractText, match: re.Match[str], form: str, lists: list[Span]) -> bool:
     """Is something said to stand in this annex, or is it listed among the documents of the contract?"""
     if form in OF_ANOTHER:
         return False
-    before, behind = _near(reading.plain, found)
+    before, behind = _near(contract.plain, match)
     if _NO_PAPER.search(f"{before} {behind}") or _FOREIGN.match(behind):
         return False
-    return within(found.start(), lists) or _LEADS_TO.search(before) is not None or _SAYS.match(behind) is not None
+    return within(match.start(), lists) or _LEADS_TO.search(before) is not None or _DESCRIBES.match(behind) is not None
 
 
-def _is_heading(reading: Reading, found: re.Match[str]) -> bool:
+def _is_heading(contract: ContractText, match: re.Match[str]) -> bool:
     """Is this line the heading of an annex, and no line of a list of them or of a broken sentence?"""
-    rest = found["rest"].strip()
+    title = match["rest"].strip()
     # A text may have no line breaks: what stands far behind the label says nothing about it.
-    near = rest[:LONGEST]
-    before = reading.raw[max(found.start() - 200, 0) : found.start()]
+    near = title[:LONGEST]
+    before = contract.raw[max(match.start() - 200, 0) : match.start()]
     last = before.rstrip()
     gap = before[len(last) :]
-    shouted, page = found["kind"].isupper(), not last or "\f" in gap
-    if re.search(r"\.{4}|…{2}", near) or (len(rest) < TOP and re.search(r"\s\d{1,3}$", rest)):
+    in_capitals, opens_page = match["kind"].isupper(), not last or "\f" in gap
+    if re.search(r"\.{4}|…{2}", near) or (len(title) < TOP and re.search(r"\s\d{1,3}$", title)):
         return False
-    if rest and not _TITLED.match(rest) and not ((shouted or page) and re.match(r"(?:to|à|au)\b", rest)):
+    if title and not _TITLED.match(title) and not ((in_capitals or opens_page) and re.match(r"(?:to|à|au)\b", title)):
         return False
-    if found.start() < TOP:
+    if match.start() < TOP:
         return True
     if (_ATTACHED.search(near[:TOP]) and near[0] != "(") or re.match(r"[.)](?:\s|$)", near):
         return False
-    if near == rest and _in_a_row(reading.raw, found):
+    if near == title and _next_to_heading(contract.raw, match):
         return False
-    if page or shouted or gap.count("\n") > 1:
+    if opens_page or in_capitals or gap.count("\n") > 1:
         return True
-    return last[-1] in ".;:!?)]" or (found["kind"][0].isupper() and not rest)
+    return last[-1] in ".;:!?)]" or (match["kind"][0].isupper() and not title)
 
 
-def _in_a_row(raw: str, found: re.Match[str]) -> bool:
+def _next_to_heading(raw: str, match: re.Match[str]) -> bool:
     """Does the heading of another annex follow on this one, or stand right before it, on the same page?"""
-    behind = raw[found.end() : found.end() + LONGEST].partition("\f")[0]
+    behind = raw[match.end() : match.end() + LONGEST].partition("\f")[0]
     ahead = _HEADING.match(behind, len(behind) - len(behind.lstrip("\n\r \t")))
-    if ahead and ahead["id"].casefold() != found["id"].casefold():
+    if ahead and ahead["id"].casefold() != match["id"].casefold():
         return True
-    before = raw[max(found.start() - LONGEST, 0) : found.start()]
+    before = raw[max(match.start() - LONGEST, 0) : match.start()]
     if not before.endswith("\n") or before.endswith("\n\n"):
         return False
     last = _HEADING.match(before, before.rstrip().rfind("\n") + 1)
-    return last is not None and last["id"].casefold() != found["id"].casefold()
+    return last is not None and last["id"].casefold() != match["id"].casefold()

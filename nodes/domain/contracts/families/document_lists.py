@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from nodes.domain.contracts.facts.fact_text import Reading
+from nodes.domain.contracts.contract_text import ContractText
 from nodes.domain.text.normalise import Span
 
 LONGEST_LIST = 1_200
@@ -83,12 +83,12 @@ _RULED_OUT = re.compile(
 
 def listed_documents(raw: str) -> list[Span]:
     """Where the documents are listed that make up a contract, over the items of each list; in order, apart."""
-    found = [(one.start(), _end_of_list(raw, one.end())) for one in _OPENS.finditer(raw)]
-    for one in _PART_OF.finditer(raw):
-        before = raw[max(one.start() - 300, 0) : one.start()]
-        found.append((one.start() - len(re.split(r"[.;:]\s|\n[ \t]*\n|\f", before)[-1]), one.start()))
+    spans = [(match.start(), _end_of_list(raw, match.end())) for match in _OPENS.finditer(raw)]
+    for match in _PART_OF.finditer(raw):
+        before = raw[max(match.start() - 300, 0) : match.start()]
+        spans.append((match.start() - len(re.split(r"[.;:]\s|\n[ \t]*\n|\f", before)[-1]), match.start()))
     apart: list[Span] = []
-    for low, high in sorted(found):
+    for low, high in sorted(spans):
         if apart and low <= apart[-1][1]:
             apart[-1] = apart[-1][0], max(high, apart[-1][1])
         else:
@@ -102,40 +102,40 @@ def within(offset: int, lists: Sequence[Span]) -> bool:
     return index >= 0 and offset < lists[index][1]
 
 
-def general_terms(reading: Reading, lists: Sequence[Span]) -> Span | None:
+def general_terms(contract: ContractText, lists: Sequence[Span]) -> Span | None:
     """The first name of general terms of a stated version, in such a list, or said to bind, unless the document itself
     has them."""
-    for found in _TERMS.finditer(reading.plain):
-        known = found["version"] or within(found.start(), lists) or _binds(reading, found)
-        if known and not _is_ruled_out(reading, found):
-            has = any(not within(one.start(), lists) for one in _HEADING.finditer(reading.raw))
-            return None if has or _ITSELF.search(reading.plain) else found.span()
+    for match in _TERMS.finditer(contract.plain):
+        applies = match["version"] or within(match.start(), lists) or _binds(contract, match)
+        if applies and not _is_ruled_out(contract, match):
+            has_own_terms = any(not within(heading.start(), lists) for heading in _HEADING.finditer(contract.raw))
+            return None if has_own_terms or _ITSELF.search(contract.plain) else match.span()
     return None
 
 
 def _end_of_list(raw: str, start: int) -> int:
     last = min(start + LONGEST_LIST, len(raw))
     items = ":" in raw[start - 1 : start + 80]
-    for found in _END.finditer(raw, start, last):
-        before = raw[raw.rfind("\n", 0, found.start()) + 1 : found.start()]
-        if found["line"] or (found["stop"] and re.fullmatch(r"\W*\w{1,3}", before)):
+    for match in _END.finditer(raw, start, last):
+        before = raw[raw.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if match["line"] or (match["stop"] and re.fullmatch(r"\W*\w{1,3}", before)):
             continue
-        if not (items and _ITEM.match(raw, found.end())):
-            return found.start()
+        if not (items and _ITEM.match(raw, match.end())):
+            return match.start()
     return last
 
 
-def _binds(reading: Reading, found: re.Match[str]) -> bool:
+def _binds(contract: ContractText, match: re.Match[str]) -> bool:
     """Does the document say that general terms, a paper of their own, hold under it?"""
-    low, high = found.span("name")
-    if not _ITS_OWN.match(found["name"]) or _OF_THIS.match(reading.plain, high):
+    low, high = match.span("name")
+    if not _ITS_OWN.match(match["name"]) or _OF_THIS.match(contract.plain, high):
         return False
-    before, behind = reading.plain[max(low - AROUND, 0) : low], reading.plain[high : high + AROUND]
+    before, behind = contract.plain[max(low - AROUND, 0) : low], contract.plain[high : high + AROUND]
     return _BOUND_BEFORE.search(before) is not None or _BOUND_BEHIND.match(behind) is not None
 
 
-def _is_ruled_out(reading: Reading, found: re.Match[str]) -> bool:
-    sentence = reading.at(found.start())
-    low, high = (sentence.start, sentence.end) if sentence else (0, len(reading.plain))
-    around = reading.plain[max(low, found.start() - AROUND) : min(high, found.end() + AROUND)]
+def _is_ruled_out(contract: ContractText, match: re.Match[str]) -> bool:
+    sentence = contract.at(match.start())
+    low, high = (sentence.start, sentence.end) if sentence else (0, len(contract.plain))
+    around = contract.plain[max(low, match.start() - AROUND) : min(high, match.end() + AROUND)]
     return _RULED_OUT.search(around) is not None

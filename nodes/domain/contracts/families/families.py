@@ -46,57 +46,63 @@ class Families:
     @property
     def parts(self) -> frozenset[str]:
         """Documents that belong to another: nothing is missing in them for not being said again."""
-        return frozenset(self.masters) | {name for name, one in self.members.items() if one.form == "amendment"}
+        return frozenset(self.masters) | {name for name, member in self.members.items() if member.form == "amendment"}
 
     def amendments(self) -> Iterator[tuple[str, list[tuple[Member, bool]]]]:
         """Each agreement with its amendments, the earliest first, and whether they are certainly its own."""
-        found: dict[str, list[tuple[Member, bool]]] = defaultdict(list)
-        for name, (master, sure) in self.masters.items():
+        by_agreement: dict[str, list[tuple[Member, bool]]] = defaultdict(list)
+        for name, (master, certain) in self.masters.items():
             if self.members[name].form == "amendment":
-                found[master].append((self.members[name], sure))
-        for master in sorted(found):
-            yield master, sorted(found[master], key=lambda one: (_order(one[0]), one[0].row.ordinal))
+                by_agreement[master].append((self.members[name], certain))
+        for master in sorted(by_agreement):
+            yield (
+                master,
+                sorted(
+                    by_agreement[master],
+                    key=lambda amendment: (_amendment_order(amendment[0]), amendment[0].row.ordinal),
+                ),
+            )
 
     def adopted(self) -> dict[str, str]:
         """Suppliers of documents that name none themselves: that of the agreement to which they belong."""
         return {
             name: self.members[master].row.supplier
-            for name, (master, sure) in self.masters.items()
-            if sure and not self.members[name].row.supplier and self.members[master].row.supplier
+            for name, (master, certain) in self.masters.items()
+            if certain and not self.members[name].row.supplier and self.members[master].row.supplier
         }
 
 
 def families(members: Iterable[Member]) -> Families:
     """Put documents together; where two agreements fit, none is chosen. Deterministic, whatever the order."""
-    known = {one.row.document: one for one in sorted(members, key=lambda one: one.row.ordinal)}
-    agreements = _Agreements(known.values())
+    by_name = {member.row.document: member for member in sorted(members, key=lambda member: member.row.ordinal)}
+    agreements = _Agreements(by_name.values())
     masters: dict[str, tuple[str, bool]] = {}
-    for name, one in known.items():
+    for name, member in by_name.items():
         container = name.rpartition("#")[0]
-        chosen = (container, True) if container in known else agreements.master_of(one)
+        chosen = (container, True) if container in by_name else agreements.master_of(member)
         if chosen is not None:
             masters[name] = chosen
     restated: dict[str, tuple[Member, bool]] = {}
-    for one in known.values():
-        if older := agreements.restated_by(one):
-            restated[older[0]] = one, older[1]
-    return Families(known, masters, tuple(_absent(known, masters)), restated)
+    for newer in by_name.values():
+        if older := agreements.restated_by(newer):
+            restated[older[0]] = newer, older[1]
+    return Families(by_name, masters, tuple(_missing_documents(by_name, masters)), restated)
 
 
 class _Agreements:
     """The agreements of a run by what may name them, within the groups that a document belongs to."""
 
     def __init__(self, members: Iterable[Member]) -> None:
-        self.known: dict[tuple[str, str, str], list[Member]] = defaultdict(list)
+        self.references: dict[tuple[str, str, str], list[Member]] = defaultdict(list)
         self.titles: dict[str, list[Member]] = defaultdict(list)
-        for one in members:
-            if one.form not in _MASTERS:
+        for member in members:
+            if member.form not in _MASTERS:
                 continue
-            for group in _groups(one):
-                self.titles[group].append(one)
-                for what, name in (("number", one.reference), *(("date", each) for each in one.dates)):
+            for group in _groups(member):
+                self.titles[group].append(member)
+                for kind, name in (("number", member.reference), *(("date", day) for day in member.dates)):
                     if name:
-                        self.known[group, what, name].append(one)
+                        self.references[group, kind, name].append(member)
 
     def master_of(self, part: Member) -> tuple[str, bool] | None:
         """The agreement that a part names, and whether more than its title says so; its own supplier's come first.
@@ -104,107 +110,116 @@ class _Agreements:
         An amendment that names none may belong to the only one that there is of its supplier.
         """
         if part.form == "amendment" and not part.parent and part.row.supplier:
-            only = self.titles.get(part.supplier, [])
-            return (only[0].row.document, False) if len(only) == 1 else None
+            agreements = self.titles.get(part.supplier, [])
+            return (agreements[0].row.document, False) if len(agreements) == 1 else None
         if part.form not in OF_ANOTHER or not part.parent:
             return None
         return self._named_by(part)
 
     def restated_by(self, newer: Member) -> tuple[str, bool] | None:
         """The agreement in whose place this one says it comes, and whether it is certainly that."""
-        how = newer.parent.get("restates") if newer.form not in OF_ANOTHER else None
-        found = self._named_by(newer) if how else None
-        return (found[0], found[1] and how == "whole") if found else None
+        scope = newer.parent.get("restates") if newer.form not in OF_ANOTHER else None
+        master = self._named_by(newer) if scope else None
+        return (master[0], master[1] and scope == "whole") if master else None
 
     def _named_by(self, part: Member) -> tuple[str, bool] | None:
-        return next((found for group in _groups(part) if (found := self._in_group(part, group))), None)
+        return next((master for group in _groups(part) if (master := self._in_group(part, group))), None)
 
     def _in_group(self, part: Member, group: str) -> tuple[str, bool] | None:
         title = simplify(part.parent.get("title", ""))
-        same_number = self._named(group, "number", simplify(part.parent.get("number", "")))
-        same_date = self._named(group, "date", part.parent.get("date", ""))
-        both = [one for one in same_date if title and _alike(title, one.title)]
-        for fit, sure in ((same_number, True), (both, True), (self._titled(group, title), False), (same_date, False)):
-            found = [one for one in fit if one is not part]
-            if len(found) == 1 and (sure or not _differs(part, found[0])):
-                return found[0].row.document, sure
-            if len(found) > 1:
+        same_number = self._by_reference(group, "number", simplify(part.parent.get("number", "")))
+        same_date = self._by_reference(group, "date", part.parent.get("date", ""))
+        both = [agreement for agreement in same_date if title and _titles_match(title, agreement.title)]
+        for candidates, certain in (
+            (same_number, True),
+            (both, True),
+            (self._titled(group, title), False),
+            (same_date, False),
+        ):
+            matches = [agreement for agreement in candidates if agreement is not part]
+            if len(matches) == 1 and (certain or not _differs(part, matches[0])):
+                return matches[0].row.document, certain
+            if len(matches) > 1:
                 return None
         return None
 
-    def _named(self, group: str, what: str, name: str) -> list[Member]:
-        return self.known.get((group, what, name), []) if name else []
+    def _by_reference(self, group: str, kind: str, name: str) -> list[Member]:
+        return self.references.get((group, kind, name), []) if name else []
 
     def _titled(self, group: str, title: str) -> list[Member]:
         """Not asked of a crowd: among so many agreements a title alone says nothing."""
         crowd = self.titles.get(group, [])
-        return [one for one in crowd if title and _alike(title, one.title)] if len(crowd) <= CROWD else []
+        return (
+            [agreement for agreement in crowd if title and _titles_match(title, agreement.title)]
+            if len(crowd) <= CROWD
+            else []
+        )
 
 
-def _groups(one: Member) -> tuple[str, str]:
+def _groups(member: Member) -> tuple[str, str]:
     """A document is near those of its supplier and those of its folder; at the top no folder holds files together.
 
     A folder for annexes belongs to the one in which it lies.
     """
-    file = one.row.document.partition("#")[0]
+    file = member.row.document.partition("#")[0]
     folder = PurePosixPath(file).parent
     folder = folder.parent if are_annexes(folder.name) and str(folder.parent) != "." else folder
-    return one.supplier, f"folder {folder}" if str(folder) != "." else f"file {file}"
+    return member.supplier, f"folder {folder}" if str(folder) != "." else f"file {file}"
 
 
-def _alike(one: str, other: str) -> bool:
-    return one in other or other in one
+def _titles_match(title: str, other_title: str) -> bool:
+    return title in other_title or other_title in title
 
 
 def _differs(part: Member, master: Member) -> bool:
     """Do number or date say that this is another agreement of the same title?"""
     number, date = simplify(part.parent.get("number", "")), part.parent.get("date", "")
     return bool(number and master.reference and number != master.reference) or bool(
-        date and master.made and date not in master.dates
+        date and master.signing_dates and date not in master.dates
     )
 
 
-def _absent(known: Mapping[str, Member], masters: Mapping[str, tuple[str, bool]]) -> Iterator[Finding]:
+def _missing_documents(members: Mapping[str, Member], masters: Mapping[str, tuple[str, bool]]) -> Iterator[Finding]:
     """What is said to be attached or to belong to a contract, or is amended, and is not among the documents."""
-    inside: dict[str, set[str]] = defaultdict(set)
-    beside: dict[str, set[str]] = defaultdict(set)
-    for name, one in known.items():
-        inside[name.partition("#")[0]] |= set().union(*map(answers_to, one.labels))
-        mine = set().union(*map(answers_to, _is_annex(one)))
-        for group in (*_groups(one), f"master {masters[name][0]}" if name in masters else ""):
-            beside[group] |= mine
-    for name, one in known.items():
-        if one.row.state != "done":
+    in_file: dict[str, set[str]] = defaultdict(set)
+    nearby: dict[str, set[str]] = defaultdict(set)
+    for name, member in members.items():
+        in_file[name.partition("#")[0]] |= set().union(*map(answers_to, member.labels))
+        own_names = set().union(*map(answers_to, _own_labels(member)))
+        for group in (*_groups(member), f"master {masters[name][0]}" if name in masters else ""):
+            nearby[group] |= own_names
+    for name, member in members.items():
+        if member.row.state != "done":
             continue
-        if one.form == "amendment" and name not in masters and one.named_at is not None and one.named_at.page:
-            yield _finding(one, MISSING_MASTER, one.named_at, "what it changes is not among the documents")
-        groups = (*_groups(one), f"master {name}")
-        there = inside[name.partition("#")[0]].union(*(beside[group] for group in groups))
-        for fact in one.annexes:
-            if there.isdisjoint(names_of(str(fact.detail["label"]))):
-                said = "named" if fact.detail.get("said") == "named" else "said to be attached"
-                yield _finding(one, MISSING_ANNEX, fact, f"{fact.value} is {said} and is not there")
+        if member.form == "amendment" and name not in masters and member.named_at is not None and member.named_at.page:
+            yield _finding(member, MISSING_MASTER, member.named_at, "what it changes is not among the documents")
+        groups = (*_groups(member), f"master {name}")
+        present = in_file[name.partition("#")[0]].union(*(nearby[group] for group in groups))
+        for fact in member.annexes:
+            if present.isdisjoint(names_of(str(fact.detail["label"]))):
+                mention = "named" if fact.detail.get("said") == "named" else "said to be attached"
+                yield _finding(member, MISSING_ANNEX, fact, f"{fact.value} is {mention} and is not there")
 
 
-def _is_annex(one: Member) -> set[str]:
+def _own_labels(member: Member) -> set[str]:
     """The annexes that a document is, not those that it has, unless it is the file of all; general terms too."""
-    own_name = PurePosixPath(one.row.document.rpartition("#")[2]).stem
-    found = labels_in(own_name) | labels_in(one.title)
+    own_name = PurePosixPath(member.row.document.rpartition("#")[2]).stem
+    labels = labels_in(own_name) | labels_in(member.title)
     if are_annexes(own_name):
-        found |= one.labels
-    if "general_terms" in (one.form, form_of(own_name)):
-        found.add(GENERAL_TERMS)
-    return found
+        labels |= member.labels
+    if "general_terms" in (member.form, form_of(own_name)):
+        labels.add(GENERAL_TERMS)
+    return labels
 
 
-def _finding(one: Member, clause_type: str, fact: Fact, reason: str) -> Finding:
-    read, total = pages_of(one.row)
+def _finding(member: Member, clause_type: str, fact: Fact, reason: str) -> Finding:
+    read, total = pages_of(member.row)
     place = Location(fact.alignment, fact.spans, fact.page, fact.page_end, fact.boxes)
     return Finding(
-        finding_id=finding_id(one.row.sha256, clause_type, place, fact.quote),
-        document=one.row.document,
-        document_sha256=one.row.sha256,
-        supplier=one.row.supplier,
+        finding_id=finding_id(member.row.sha256, clause_type, place, fact.quote),
+        document=member.row.document,
+        document_sha256=member.row.sha256,
+        supplier=member.row.supplier,
         clause_type=clause_type,
         quote=fact.quote,
         page=fact.page,
@@ -220,5 +235,5 @@ def _finding(one: Member, clause_type: str, fact: Fact, reason: str) -> Finding:
     )
 
 
-def _order(one: Member) -> tuple[int, str]:
-    return (int(one.number) if re.fullmatch(r"\d{1,3}", one.number) else 0, one.dated)
+def _amendment_order(member: Member) -> tuple[int, str]:
+    return (int(member.number) if re.fullmatch(r"\d{1,3}", member.number) else 0, member.dated)

@@ -12,14 +12,14 @@ from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.text.normalise import simplify
 from nodes.domain.text.supplier_names import spelling
 
-_MADE = ("agreement_date", "signature_date")
-_DATES = (*_MADE, "effective_date")
+_SIGNING_KINDS = ("agreement_date", "signature_date")
+_DATES = (*_SIGNING_KINDS, "effective_date")
 
 
 def supplier_key(result: DocumentResult) -> str:
     """Spellings of one supplier fall together, whatever its legal form; documents of unknown suppliers do not."""
-    known = any(map(str.isalnum, result.supplier))
-    return f"supplier {spelling(result.supplier)}" if known else f"document {result.document}"
+    has_name = any(map(str.isalnum, result.supplier))
+    return f"supplier {spelling(result.supplier)}" if has_name else f"document {result.document}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Change:
     articles: tuple[str, ...]
     action: str
     """replace, delete, change or add."""
-    whole: bool
+    entire: bool
     """It says so of these articles as a whole, not of a word or a sentence in them."""
     page: int
     start: int
@@ -53,7 +53,7 @@ class Member:
     """The number that it bears."""
     dates: frozenset[str] = frozenset()
     """By which it may be named."""
-    made: frozenset[str] = frozenset()
+    signing_dates: frozenset[str] = frozenset()
     """Those of them on which it was made or signed: two agreements of one title are told apart by these alone."""
     parent: Mapping[str, str] = field(default_factory=dict)
     """Of an amendment, annex or order: title, date and number of the agreement that it names; of an agreement, those of
@@ -87,8 +87,8 @@ def member(row: DocumentResult, facts: Sequence[Fact]) -> Member:
     form = title.detail["form"] if title else ""
     restates = parent is not None and "restates" in parent.detail
     # What stands by the name of its agreement is that agreement's date.
-    others = {parent.detail.get("date", "")} if parent and (form in OF_ANOTHER or restates) else set()
-    dates = {kind: {fact.value for fact in of_kind(facts, kind)} - others for kind in _DATES}
+    parent_dates = {parent.detail.get("date", "")} if parent and (form in OF_ANOTHER or restates) else set()
+    dates = {kind: {fact.value for fact in of_kind(facts, kind)} - parent_dates for kind in _DATES}
     return Member(
         row=row,
         form=form,
@@ -96,7 +96,7 @@ def member(row: DocumentResult, facts: Sequence[Fact]) -> Member:
         title=simplify(title.value) if title else simplify(own_name),
         reference=simplify(reference.value) if reference else "",
         dates=frozenset().union(*dates.values()),
-        made=frozenset().union(*(dates[kind] for kind in _MADE)),
+        signing_dates=frozenset().union(*(dates[kind] for kind in _SIGNING_KINDS)),
         parent={**parent.detail} if parent else {},
         named_at=parent or title,
         changes=tuple(_change(fact) for fact in of_kind(facts, "replaces") if fact.page and fact.spans),

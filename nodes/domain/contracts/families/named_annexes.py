@@ -99,17 +99,17 @@ def label_named(name: str) -> str:
 def named(plain: str) -> Iterator[tuple[re.Match[str], str]]:
     """Each name of an annex in prose that has no number beside it, with its label."""
     for pattern in (_EN, _FR):
-        for found in pattern.finditer(plain):
-            before, behind = plain[max(found.start() - _BESIDE, 0) : found.start()], plain[found.end() :][:_BESIDE]
+        for match in pattern.finditer(plain):
+            before, behind = plain[max(match.start() - _BESIDE, 0) : match.start()], plain[match.end() :][:_BESIDE]
             if _NUMBERED_BEFORE.search(before) or _NUMBERED_BEHIND.match(behind):
                 continue
-            if label := label_named(found["name"]):
-                yield found, label
+            if label := label_named(match["name"]):
+                yield match, label
 
 
 def defined(plain: str) -> set[str]:
     """Labels of the names that stand in quotation marks: terms for a time table, or for an annex with a number."""
-    return {label for found in _TERM.finditer(plain) for _, label in named(f"{found['term']} ")}
+    return {label for match in _TERM.finditer(plain) for _, label in named(f"{match['term']} ")}
 
 
 def labels_by_name(title: str) -> set[str]:

@@ -35,7 +35,7 @@ Numbering = Sequence[tuple[int, str]]
 
 def numbering(text: str) -> Numbering:
     """Where articles and numbered paragraphs begin; a number that does not follow the one before is left out."""
-    found: list[tuple[int, str]] = []
+    paragraphs: list[tuple[int, str]] = []
     top = 0
     for match in _NUMBER.finditer(text):
         number = match["n"]
@@ -45,25 +45,25 @@ def numbering(text: str) -> Numbering:
         if _MONTH.match(text, match.end()) or not (head == 1 or top <= head <= top + SKIPPED):
             continue
         top = head
-        found.append((match.start("n"), number))
-    return found
+        paragraphs.append((match.start("n"), number))
+    return paragraphs
 
 
-def article_at(known: Numbering, offset: int) -> str:
+def article_at(paragraphs: Numbering, offset: int) -> str:
     """The number of the paragraph that holds an offset; "" before the first."""
-    index = bisect_right(known, offset, key=lambda entry: entry[0])
-    return known[index - 1][1] if index else ""
+    index = bisect_right(paragraphs, offset, key=lambda paragraph: paragraph[0])
+    return paragraphs[index - 1][1] if index else ""
 
 
-def articles_of(known: Numbering, start: int, end: int) -> tuple[str, ...]:
+def articles_of(paragraphs: Numbering, start: int, end: int) -> tuple[str, ...]:
     """The numbers of the paragraphs that a part of the text belongs to; () before the first."""
-    first = article_at(known, start)
-    low = bisect_right(known, start, key=lambda entry: entry[0])
-    return tuple(filter(None, (first, *(number for offset, number in known[low:] if offset < end))))
+    first = article_at(paragraphs, start)
+    low = bisect_right(paragraphs, start, key=lambda paragraph: paragraph[0])
+    return tuple(filter(None, (first, *(number for offset, number in paragraphs[low:] if offset < end))))
 
 
 def marked(
-    findings: Sequence[Finding], related: Families, numbered: Mapping[str, Numbering]
+    findings: Sequence[Finding], families: Families, numbered: Mapping[str, Numbering]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """(finding id, {by, unit, page, action, certain}) of each finding that an amendment overrides or may override.
 
@@ -75,48 +75,51 @@ def marked(
     for finding in findings:
         if finding.spans and not finding.about:
             by_document[finding.document].append(finding)
-    for master, amendments in related.amendments():
-        known = numbered.get(master, ())
-        placed = [(one, articles_of(known, one.spans[0][0], one.spans[-1][1])) for one in by_document[master]]
-        gone: set[str] = set()
-        for member, sure in amendments:
-            own = by_document[member.row.document]
+    for master, amendments in families.amendments():
+        paragraphs = numbered.get(master, ())
+        placed = [
+            (finding, articles_of(paragraphs, finding.spans[0][0], finding.spans[-1][1]))
+            for finding in by_document[master]
+        ]
+        voided: set[str] = set()
+        for member, certain in amendments:
+            amendment_findings = by_document[member.row.document]
             for finding, articles in placed:
-                over = _over(finding, articles, member, own, sure)
+                override = _override_by(finding, articles, member, amendment_findings, certain)
                 # A later amendment that touches an article changes what stands there now, not what was taken out.
-                if over and (over["certain"] or finding.finding_id not in gone):
-                    gone |= {finding.finding_id} if over["certain"] else set()
-                    yield finding.finding_id, over
+                if override and (override["certain"] or finding.finding_id not in voided):
+                    voided |= {finding.finding_id} if override["certain"] else set()
+                    yield finding.finding_id, override
             # What an amendment put in place of an article is what the next one finds there.
-            placed += _placed(member, own)
-    for older, (newer, sure) in related.restated.items():
+            placed += _placed_findings(member, amendment_findings)
+    for older, (newer, certain) in families.restated.items():
         for finding in by_document[older] if newer.named_at and newer.named_at.page else ():
             assert newer.named_at is not None and newer.named_at.page is not None
-            yield finding.finding_id, _mark(newer, newer.named_at.page, "replace", certain=sure)
+            yield finding.finding_id, _mark(newer, newer.named_at.page, "replace", certain=certain)
 
 
-def _over(
-    finding: Finding, articles: Sequence[str], amendment: Member, own: Sequence[Finding], sure: bool
+def _override_by(
+    finding: Finding, articles: Sequence[str], amendment: Member, amendment_findings: Sequence[Finding], certain: bool
 ) -> dict[str, Any] | None:
     """Certain only where all of the articles that the quote reaches into are replaced or deleted as a whole."""
     changes = [change for change in amendment.changes if change.action != "add"]
-    whole = [_first(changes, article, "whole") for article in articles]
-    if whole and all(whole):
-        last = whole[-1]
+    entire = [_first(changes, article, "whole") for article in articles]
+    if entire and all(entire):
+        last = entire[-1]
         assert last is not None
-        return _mark(amendment, last.page, last.action, certain=sure)
-    part = next((one for article in articles if (one := _first(changes, article, ""))), None)
+        return _mark(amendment, last.page, last.action, certain=certain)
+    part = next((change for article in articles if (change := _first(changes, article, ""))), None)
     if part is not None:
         return _mark(amendment, part.page, part.action, certain=False)
-    same = next((one for one in own if _says_anew(one, finding, amendment)), None)
+    same = next((clause for clause in amendment_findings if _restates_clause(clause, finding, amendment)), None)
     return _mark(amendment, same.page, "change", certain=False) if same is not None and same.page else None
 
 
 def _first(changes: Sequence[Change], article: str, reach: str) -> Change | None:
     """The first change about an article, of those that take its place when `reach` is whole."""
     for change in changes:
-        found = _reach(change, article)
-        if found and (not reach or (found == reach and change.whole)):
+        extent = _reach(change, article)
+        if extent and (not reach or (extent == reach and change.entire)):
             return change
     return None
 
@@ -132,7 +135,7 @@ def _reach(change: Change, article: str) -> str:
     return ""
 
 
-def _says_anew(own: Finding, finding: Finding, amendment: Member) -> bool:
+def _restates_clause(own: Finding, finding: Finding, amendment: Member) -> bool:
     """A clause of the same type that stands in the amendment outside of what it says of named articles."""
     if (
         own.clause_type != finding.clause_type
@@ -140,19 +143,21 @@ def _says_anew(own: Finding, finding: Finding, amendment: Member) -> bool:
         or finding.document == own.document
     ):
         return False
-    change = _around(own, amendment)
+    change = _surrounding_change(own, amendment)
     return change is None or change.action == "add"
 
 
-def _placed(amendment: Member, own: Sequence[Finding]) -> list[tuple[Finding, tuple[str, ...]]]:
+def _placed_findings(amendment: Member, amendment_findings: Sequence[Finding]) -> list[tuple[Finding, tuple[str, ...]]]:
     return [
-        (one, change.articles[:1])
-        for one in own
-        if (change := _around(one, amendment)) is not None and change.action in ("replace", "add") and change.articles
+        (finding, change.articles[:1])
+        for finding in amendment_findings
+        if (change := _surrounding_change(finding, amendment)) is not None
+        and change.action in ("replace", "add")
+        and change.articles
     ]
 
 
-def _around(finding: Finding, amendment: Member) -> Change | None:
+def _surrounding_change(finding: Finding, amendment: Member) -> Change | None:
     """The change in which a finding of an amendment stands: the last one that begins before its end."""
     before = [change for change in amendment.changes if change.start < finding.spans[-1][1]]
     last = max(before, key=lambda change: change.start, default=None)
@@ -176,9 +181,9 @@ def said(finding: Finding) -> str:
     """Why a finding counts no more, or perhaps no more; "" for one that no amendment touches."""
     if not finding.overridden:
         return ""
-    over = finding.overridden
-    words = "overridden by" if over["certain"] else "may be overridden by"
-    return f"{words} {over['by']}, {over.get('unit', 'page')} {over['page']}"
+    override = finding.overridden
+    words = "overridden by" if override["certain"] else "may be overridden by"
+    return f"{words} {override['by']}, {override.get('unit', 'page')} {override['page']}"
 
 
 def is_void(finding: Finding) -> bool:

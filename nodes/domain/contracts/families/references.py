@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nodes.domain.contracts.facts.fact_text import HEAD, Reading
+from nodes.domain.contracts.contract_text import HEAD, ContractText
 from nodes.domain.contracts.families.amendments import read_changes
 from nodes.domain.contracts.families.annexes import read_annexes
 from nodes.domain.evidence.facts import Proposal
@@ -108,22 +108,22 @@ _OWN = re.compile(
 )
 
 
-def read_references(reading: Reading) -> Iterator[Proposal]:
+def read_references(contract: ContractText) -> Iterator[Proposal]:
     """title, reference_number, parent, replaces, annex_reference and annex_heading, in this order of kinds."""
-    if _JUDGED.search(reading.plain, 0, HEAD):
+    if _JUDGED.search(contract.plain, 0, HEAD):
         return
-    title = _title(reading)
+    title = _title(contract)
     form = title.detail["form"] if title else ""
     if title:
         yield title
-    yield from _own_number(reading, title)
+    yield from _own_number(contract, title)
     if form in ("amendment", "order", "annex", "statement_of_work"):
-        yield from _parent(reading, title)
+        yield from _parent(contract, title)
     elif form == "agreement":
-        yield from _restated(reading, title)
+        yield from _restated(contract, title)
     if form == "amendment":
-        yield from read_changes(reading)
-    yield from read_annexes(reading, form)
+        yield from read_changes(contract)
+    yield from read_annexes(contract, form)
 
 
 def form_of(title: str) -> str:
@@ -136,39 +136,39 @@ def number_of(title: str) -> str:
     for word, digit in _ORDINALS.items():
         if re.search(rf"\b{word}\b", title, re.IGNORECASE):
             return digit
-    found = re.search(rf"\b(?:amendment|avenant|addendum)\b[ :,-]*{_NUMBER.pattern}", title, re.IGNORECASE)
-    if found is None:
+    match = re.search(rf"\b(?:amendment|avenant|addendum)\b[ :,-]*{_NUMBER.pattern}", title, re.IGNORECASE)
+    if match is None:
         return ""
-    digit = found["digit"].casefold()
+    digit = match["digit"].casefold()
     return digit if digit.isdigit() else str({"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6}.get(digit, "")) or ""
 
 
-def _title(reading: Reading) -> Proposal | None:
-    if _RULING.search(reading.raw[:HEAD]):
+def _title(contract: ContractText) -> Proposal | None:
+    if _RULING.search(contract.raw[:HEAD]):
         return None
-    furniture = {start for start, _ in reading.document.furniture}
+    furniture = {start for start, _ in contract.document.furniture}
     bare: Proposal | None = None
-    for start, end in _lines(reading.raw[:HEAD]):
+    for start, end in _lines(contract.raw[:HEAD]):
         if start in furniture:
             continue
-        end = _run_in_title(reading.raw[start:end], start) or end
-        label = _LABELLED.match(reading.plain, start, end)
+        end = _run_in_title(contract.raw[start:end], start) or end
+        label = _LABELLED.match(contract.plain, start, end)
         # "Exhibit 10.1" stands above the title of what was filed as such.
-        begin = label.end() if label and _names_other(reading.plain[label.end() : end]) else start
-        title = reading.plain[begin:end]
+        begin = label.end() if label and _names_other(contract.plain[label.end() : end]) else start
+        title = contract.plain[begin:end]
         form = form_of(title) if _may_be_title(title) else ""
         if not form:
             continue
         detail = {"form": form, **({"number": number} if (number := number_of(title)) else {})}
-        found = reading.fact("title", " ".join(title.split()), begin, end, detail, exact=True)
-        if form != "annex" or not label or reading.plain[label.end() : end].strip():
-            return found
-        bare = bare or found
+        fact = contract.fact("title", " ".join(title.split()), begin, end, detail, exact=True)
+        if form != "annex" or not label or contract.plain[label.end() : end].strip():
+            return fact
+        bare = bare or fact
     return bare
 
 
-def _names_other(rest: str) -> bool:
-    return form_of(rest.strip()) not in ("", "annex")
+def _names_other(title: str) -> bool:
+    return form_of(title.strip()) not in ("", "annex")
 
 
 def _may_be_title(line: str) -> bool:
@@ -184,34 +184,34 @@ def _may_be_title(line: str) -> bool:
 
 def _run_in_title(line: str, start: int) -> int:
     """Where a title in capitals ends that runs on into its first sentence; 0 where there is none."""
-    found = _RUN_IN.match(line)
-    return start + found.end("title") if found else 0
+    match = _RUN_IN.match(line)
+    return start + match.end("title") if match else 0
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
-    for found in re.finditer(r"[^\n\f]+", text):
-        stripped = found.group().strip()
+    for match in re.finditer(r"[^\n\f]+", text):
+        stripped = match.group().strip()
         if stripped:
-            start = found.start() + found.group().index(stripped[0])
+            start = match.start() + match.group().index(stripped[0])
             yield start, start + len(stripped)
 
 
-def _own_number(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
+def _own_number(contract: ContractText, title: Proposal | None) -> Iterator[Proposal]:
     """The number that an agreement bears, from the lines around its title."""
     if title is None or title.detail["form"] not in ("agreement", "general_terms"):
         return
-    lines = [*_lines(reading.raw[:1_500]), *reading.document.furniture[:4]]
+    lines = [*_lines(contract.raw[:1_500]), *contract.document.furniture[:4]]
     for low, high in lines:
-        line = reading.raw[low:high]
+        line = contract.raw[low:high]
         cue = _OWN.search(line)
-        found = _REFERENCE.search(reading.raw, low, high)
-        number = (found["a"] or found["b"]) if found and cue else ""
-        if found and any(char.isdigit() for char in number) and len(number) >= 5:
-            yield reading.fact("reference_number", number, low, high, {"number": number}, exact=True)
+        match = _REFERENCE.search(contract.raw, low, high)
+        number = (match["a"] or match["b"]) if match and cue else ""
+        if match and any(char.isdigit() for char in number) and len(number) >= 5:
+            yield contract.fact("reference_number", number, low, high, {"number": number}, exact=True)
             return
 
 
-def _parent(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
+def _parent(contract: ContractText, title: Proposal | None) -> Iterator[Proposal]:
     """The agreement that an amendment, order or annex belongs to.
 
     The one with a date or number whose title stands in the document's own, else the first that has either; for an
@@ -219,67 +219,76 @@ def _parent(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
     """
     after = (title.start or 0) if title else 0
     amends = title is not None and title.detail["form"] == "amendment"
-    named = [
-        one
-        for found in _PARENT.finditer(reading.plain, max(after - 200, 0), HEAD)
-        if (amends or found["titre"] or (found["of"] or "into").casefold() != "into")
-        and (one := _named(reading, found)) is not None
+    agreements = [
+        agreement
+        for match in _PARENT.finditer(contract.plain, max(after - 200, 0), HEAD)
+        if (amends or match["titre"] or (match["of"] or "into").casefold() != "into")
+        and (agreement := _named_agreement(contract, match)) is not None
     ]
     own = simplify(title.value) if title else ""
-    known = [one for one in named if len(one.detail) > 1]
-    same = [one for one in known if simplify(one.detail["title"]) in own]
-    bare = [one for one in named if simplify(one.detail["title"]) in own and len(one.detail["title"].split()) > 1]
-    yield from next(filter(None, (same, known, bare if amends else [])), [])[:1]
+    identified = [agreement for agreement in agreements if len(agreement.detail) > 1]
+    same_title = [agreement for agreement in identified if simplify(agreement.detail["title"]) in own]
+    bare = [
+        agreement
+        for agreement in agreements
+        if simplify(agreement.detail["title"]) in own and len(agreement.detail["title"].split()) > 1
+    ]
+    yield from next(filter(None, (same_title, identified, bare if amends else [])), [])[:1]
 
 
-def _restated(reading: Reading, title: Proposal | None) -> Iterator[Proposal]:
+def _restated(contract: ContractText, title: Proposal | None) -> Iterator[Proposal]:
     """The agreement, with its date or number, in whose place this one says it comes."""
     own = simplify(title.value) if title else ""
-    for found in _PARENT.finditer(reading.plain, 0, HEAD):
-        start = found.start("title" if found["title"] else "titre")
-        before = reading.plain[max(start - 160, 0) : start]
-        if _IN_PLACE_OF.search(before) and (one := _named(reading, found)) and len(one.detail) > 1:
-            how = "whole" if simplify(str(one.detail["title"])) in own else "perhaps"
-            yield replace(one, detail={**one.detail, "restates": how})
+    for match in _PARENT.finditer(contract.plain, 0, HEAD):
+        start = match.start("title" if match["title"] else "titre")
+        before = contract.plain[max(start - 160, 0) : start]
+        if (
+            _IN_PLACE_OF.search(before)
+            and (agreement := _named_agreement(contract, match))
+            and len(agreement.detail) > 1
+        ):
+            scope = "whole" if simplify(str(agreement.detail["title"])) in own else "perhaps"
+            yield replace(agreement, detail={**agreement.detail, "restates": scope})
             return
 
 
-def _named(reading: Reading, found: re.Match[str]) -> Proposal | None:
+def _named_agreement(contract: ContractText, match: re.Match[str]) -> Proposal | None:
     """An agreement with the date and number that stand by its title, if any; None where it is this document itself."""
-    name, group = (found["title"], "title") if found["title"] else (found["titre"], "titre")
+    name, group = (match["title"], "title") if match["title"] else (match["titre"], "titre")
     if form_of(name) == "amendment":
         return None
-    low, high = found.span("behind" if group == "title" else "suite")
-    behind = reading.plain[low : _end_of_parent(reading, low, high)]
-    dates = [one for one in quantities(behind) if one.kind == "date"]
-    if dates and _is_own(reading, found, behind, dates[0].end):
+    low, high = match.span("behind" if group == "title" else "suite")
+    behind = contract.plain[low : _end_of_parent(contract, low, high)]
+    dates = [quantity for quantity in quantities(behind) if quantity.kind == "date"]
+    if dates and _is_own(contract, match, behind, dates[0].end):
         behind, dates = behind[: dates[0].start], []
     near = _REFERENCE.search(behind)
-    number = near or _REFERENCE.search(reading.plain, found.start(), low + len(behind))
+    number = near or _REFERENCE.search(contract.plain, match.start(), low + len(behind))
     detail = {"title": " ".join(name.split())}
     detail |= {"date": dates[0].unit} if dates else {}
     detail |= {"number": number["a"] or number["b"]} if number else {}
-    start = found.start(group)
+    start = match.start(group)
     end = low + max((dates[0].end if dates else 0, near.end() if near else 0))
-    return reading.fact("parent", " ".join(reading.raw[start:end].split()), start, end, detail, exact=True)
+    return contract.fact("parent", " ".join(contract.raw[start:end].split()), start, end, detail, exact=True)
 
 
-def _end_of_parent(reading: Reading, low: int, high: int) -> int:
+def _end_of_parent(contract: ContractText, low: int, high: int) -> int:
     """How far, in the length of the words behind a title, it is still the agreement that is spoken of."""
-    stop = _NO_MORE.search(reading.plain, low, high)
+    stop = _NO_MORE.search(contract.plain, low, high)
     high = stop.start() if stop else high
-    for gap in re.finditer(r"\n[ \t]*\n|\f", reading.raw[low:high]):
-        if not _GOES_ON.match(reading.plain, low + gap.end()):
+    for gap in re.finditer(r"\n[ \t]*\n|\f", contract.raw[low:high]):
+        if not _GOES_ON.match(contract.plain, low + gap.end()):
             return low + gap.start()
     return high
 
 
-def _is_own(reading: Reading, found: re.Match[str], behind: str, end: int) -> bool:
+def _is_own(contract: ContractText, match: re.Match[str], behind: str, end: int) -> bool:
     """Is it the date of "this Amendment to the … Agreement, dated …", of which no other is given?"""
-    before = reading.plain[max(found.start() - 60, 0) : found.start()]
-    if found["title"] is None or not behind.startswith(",") or not _OF_THIS.search(before):
+    before = contract.plain[max(match.start() - 60, 0) : match.start()]
+    if match["title"] is None or not behind.startswith(",") or not _OF_THIS.search(before):
         return False
-    sentence = reading.at(found.start())
+    sentence = contract.at(match.start())
     return not any(
-        one.kind == "date" for one in reading.within(found.start("behind") + end, sentence.end if sentence else HEAD)
+        quantity.kind == "date"
+        for quantity in contract.within(match.start("behind") + end, sentence.end if sentence else HEAD)
     )

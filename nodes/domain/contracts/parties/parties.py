@@ -114,11 +114,11 @@ class Party:
 
     @property
     def supplies(self) -> bool:
-        return any(_SUPPLIER_ROLES.search(simplify(one)) for one in (self.alias, *self.also))
+        return any(_SUPPLIER_ROLES.search(simplify(alias)) for alias in (self.alias, *self.also))
 
     @property
     def buys(self) -> bool:
-        return any(_CUSTOMER_ROLES.search(simplify(one)) for one in (self.alias, *self.also))
+        return any(_CUSTOMER_ROLES.search(simplify(alias)) for alias in (self.alias, *self.also))
 
 
 def parties(text: DocumentText) -> list[Party]:
@@ -129,83 +129,85 @@ def parties(text: DocumentText) -> list[Party]:
     for start, following in zip(openings, [*openings[1:], PREAMBLE], strict=False):
         closing = _CLOSING.search(head, start + 20)
         end = min(closing.start() if closing else PREAMBLE, start + LONGEST_PREAMBLE)
-        found = _once(_defined(head, start, end, text.language))
+        defined = _distinct(_defined(head, start, end, text.language))
         # On a title page no definition stands between "between" and the next "between".
-        if found and found[0].end < following and len(found) > len(best):
-            best = found
+        if defined and defined[0].end < following and len(defined) > len(best):
+            best = defined
         if len(best) > 1:
             return best
-    others = (_labelled(head, text.language), _loose(head), _bare(head, openings, text.language))
-    named = max([best, *map(_once, others)], key=len)
-    return named if len(named) > 1 else _once((*named, *_signed(text.text, {one.name for one in named})))
+    fallbacks = (_labelled(head, text.language), _without_opening(head), _joined_names(head, openings, text.language))
+    longest = max([best, *map(_distinct, fallbacks)], key=len)
+    return (
+        longest if len(longest) > 1 else _distinct((*longest, *_signed(text.text, {party.name for party in longest})))
+    )
 
 
-def _once(found: Iterable[Party]) -> list[Party]:
-    kept: dict[str, Party] = {}
-    for party in found:
-        kept.setdefault(re.sub(r"\W+", "", party.name.casefold()), party)
-    return list(kept.values())
+def _distinct(candidates: Iterable[Party]) -> list[Party]:
+    by_name: dict[str, Party] = {}
+    for party in candidates:
+        by_name.setdefault(re.sub(r"\W+", "", party.name.casefold()), party)
+    return list(by_name.values())
 
 
-def _signed(text: str, known: set[str]) -> Iterator[Party]:
+def _signed(text: str, names: set[str]) -> Iterator[Party]:
     """Companies that sign, where those that are known are among them."""
-    found = list(signers(text))
-    if known <= {name for name, _, _ in found}:
-        yield from (Party(name, alias, start, _end_of(text, name, start)) for name, alias, start in found)
+    signatures = list(signers(text))
+    if names <= {name for name, _, _ in signatures}:
+        yield from (Party(name, alias, start, _end_of(text, name, start)) for name, alias, start in signatures)
 
 
 def _labelled(head: str, language: str) -> Iterator[Party]:
     """Parties of a form: Party A: …, Supplier: …; none where only one is labelled."""
-    found = [(label, name_in(label["name"], language)) for label in _LABELLED.finditer(head)]
-    if len({" ".join(label["role"].casefold().split()) for label, name in found if name}) > 1:
-        for label, name in found:
+    labels = [(label, name_in(label["name"], language)) for label in _LABELLED.finditer(head)]
+    if len({" ".join(label["role"].casefold().split()) for label, name in labels if name}) > 1:
+        for label, name in labels:
             if name:
                 start = label.start("role")
                 yield Party(name, " ".join(label["role"].split()), start, _end_of(head, name, label.start("name")))
 
 
-def _bare(head: str, openings: list[int], language: str) -> Iterator[Party]:
+def _joined_names(head: str, openings: list[int], language: str) -> Iterator[Party]:
     """Two names with a legal form that are joined by "and", where nothing defines them."""
     for start in openings:
         lead = _LEAD.match(head, start)
         first = lead.end() if lead else start
-        one = name_in(head[first : first + LONGEST_GAP // 3], language)
+        first_name = name_in(head[first : first + LONGEST_GAP // 3], language)
         for joint in _AND.finditer(head, first, first + LONGEST_GAP // 2):
-            other = name_in(head[joint.end() : joint.end() + LONGEST_GAP // 3], language)
-            if not one.endswith(other) and all(map(stands_alone, (one, other))):
-                for name, begin in ((one, first), (other, joint.end())):
+            second_name = name_in(head[joint.end() : joint.end() + LONGEST_GAP // 3], language)
+            if not first_name.endswith(second_name) and all(map(stands_alone, (first_name, second_name))):
+                for name, begin in ((first_name, first), (second_name, joint.end())):
                     yield Party(name, "", begin, _end_of(head, name, begin))
                 return
 
 
 def _end_of(head: str, name: str, begin: int) -> int:
     """Where a name ends that begins here; its words may be set over several lines."""
-    found = re.compile(r"\s+".join(map(re.escape, name.split()))).match(head, begin)
-    return found.end() if found else begin + len(name)
+    match = re.compile(r"\s+".join(map(re.escape, name.split()))).match(head, begin)
+    return match.end() if match else begin + len(name)
 
 
-def _loose(head: str) -> Iterator[Party]:
+def _without_opening(head: str) -> Iterator[Party]:
     """Parties of a preamble without "between": names with a legal form, each defined shortly behind it."""
     position = 0
     for definition in _DEFINITION.finditer(head, 0, LOOSE):
         alias = _alias(definition)
         names = list(_COMPANY.finditer(head, max(position, definition.start() - LONGEST_GAP // 5), definition.start()))
         names = [
-            one
-            for one in names
-            if not (SENTENCE.search(one["name"]) or _PLAIN_WORDS.match(one["name"]))
-            and not re.search(r"\ban?\s+$", head[: one.start()][-4:])
+            company
+            for company in names
+            if not (SENTENCE.search(company["name"]) or _PLAIN_WORDS.match(company["name"]))
+            and not re.search(r"\ban?\s+$", head[: company.start()][-4:])
         ]
         if names and not _NO_PARTY.search(simplify(alias)) and not TITLE.search(names[-1]["name"]):
             name = tidy(names[-1]["name"])
             if _may_call(definition, alias, name):
                 position = definition.end()
-                yield Party(name, alias, names[-1].start("name"), definition.end(), _also(definition))
+                yield Party(name, alias, names[-1].start("name"), definition.end(), _other_aliases(definition))
 
 
 def _defined(head: str, start: int, end: int, language: str) -> Iterator[Party]:
     position, count = start, 0
-    several = sum(not _NO_PARTY.search(simplify(_alias(one))) for one in _DEFINITION.finditer(head, start, end)) > 1
+    several = sum(not _NO_PARTY.search(simplify(_alias(match))) for match in _DEFINITION.finditer(head, start, end)) > 1
     for definition in _DEFINITION.finditer(head, start, end):
         if definition.start() - position > LONGEST_GAP:
             break
@@ -215,12 +217,12 @@ def _defined(head: str, start: int, end: int, language: str) -> Iterator[Party]:
         group = list(_COMPANY.finditer(head, position, definition.start())) if together else []
         if len(group) > 1:
             position, count = definition.end(), count + 1
-            for one in group:
-                name, at = one["name"], one.start("name")
+            for company in group:
+                name, at = company["name"], company.start("name")
                 if parted := list(re.finditer(r",\s+(?:and|et)\s+", name)):
                     name, at = name[parted[-1].end() :], at + parted[-1].end()
                 if _NO_PARTY.search(plain):
-                    yield Party(tidy(name), "", at, one.end("name"))
+                    yield Party(tidy(name), "", at, company.end("name"))
                 else:
                     yield Party(tidy(name), alias, at, definition.end())
             continue
@@ -247,7 +249,7 @@ def _defined(head: str, start: int, end: int, language: str) -> Iterator[Party]:
             if _FOR_EACH.search(definition.group()):
                 yield Party(chosen[1], alias, chosen[0], _end_of(head, chosen[1], chosen[0]))
             else:
-                yield Party(chosen[1], alias, chosen[0], definition.end(), _also(definition))
+                yield Party(chosen[1], alias, chosen[0], definition.end(), _other_aliases(definition))
     if count == 1 and (joint := _AND.match(head, position) or _AND.search(head, position, min(end, position + 300))):
         name = name_in(head[joint.end() : min(joint.end() + 300, end)], language)
         if has_form(name) and name:
@@ -277,7 +279,7 @@ def _may_call(definition: re.Match[str], alias: str, name: str) -> bool:
 
 
 def _resembles(alias: str, name: str) -> bool:
-    short, full = (re.sub(r"\W+", "", simplify(one)) for one in (alias, name))
+    short, full = (re.sub(r"\W+", "", simplify(words)) for words in (alias, name))
     initials = "".join(word[0] for word in re.findall(r"\w+", simplify(name)))
     spelled = (len(short) > 1 and short in initials) or (len(initials) > 2 and short.startswith(initials))
     first = re.match(r"\w{3,}", simplify(alias))
@@ -285,13 +287,13 @@ def _resembles(alias: str, name: str) -> bool:
 
 
 def _alias(definition: re.Match[str]) -> str:
-    found = definition["a"] or definition["b"] or definition["c"] or definition["d"] or definition["e"]
-    return " ".join(found.split()).strip(" ,.;:")
+    words = definition["a"] or definition["b"] or definition["c"] or definition["d"] or definition["e"]
+    return " ".join(words.split()).strip(" ,.;:")
 
 
-def _also(definition: re.Match[str]) -> tuple[str, ...]:
-    said = [" ".join(one["alias"].split()).strip(" ,.;:") for one in _QUOTED.finditer(definition.group())]
-    return tuple(one for one in said[1:] if one and not _NO_PARTY.search(simplify(one)))
+def _other_aliases(definition: re.Match[str]) -> tuple[str, ...]:
+    aliases = [" ".join(match["alias"].split()).strip(" ,.;:") for match in _QUOTED.finditer(definition.group())]
+    return tuple(alias for alias in aliases[1:] if alias and not _NO_PARTY.search(simplify(alias)))
 
 
 def _names(head: str, start: int, end: int, language: str) -> list[tuple[int, str]]:

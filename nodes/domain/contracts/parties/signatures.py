@@ -40,7 +40,7 @@ _SIGNS = re.compile(
     r"|pr[ée]nom)\b[^\n\f]{0,20}?[:_]|/s/|_{4,})",
     re.IGNORECASE,
 )
-_CALLED = re.compile(r"[ \t]*(?:for |pour )?(?:the |le |la |l['’])?(?P<alias>[^\W\d_][\w '’/-]{2,30}?)[ \t]*:")
+_ALIAS_LABEL = re.compile(r"[ \t]*(?:for |pour )?(?:the |le |la |l['’])?(?P<alias>[^\W\d_][\w '’/-]{2,30}?)[ \t]*:")
 _ROLE = re.compile(
     r"[ \t]*[(,][ \t]*(?:the |le |la |l['’])?[\"“«']?[ \t]*(?P<alias>[^\W\d_][\w -]{2,30}?)[ \t]*[\"”»']?\)"
 )
@@ -49,42 +49,44 @@ _ROLE = re.compile(
 def signers(text: str) -> Iterator[Signer]:
     """Companies of the signature blocks, in order; each as often as it stands there."""
     end = 0
-    for block in [one for _, one in zip(range(MOST_BLOCKS), _OPENS.finditer(text), strict=False)]:
+    for block in [opening for _, opening in zip(range(MOST_BLOCKS), _OPENS.finditer(text), strict=False)]:
         start = max(text.rfind("\n", 0, block.start()) + 1, end)
         if start < end or start >= (stop := min(block.start() + REACH, len(text))):
             continue
-        yield from _in_block(text, [one.span() for one in _LINE.finditer(text, start, stop) if one.group().strip()])
+        yield from _in_block(text, [line.span() for line in _LINE.finditer(text, start, stop) if line.group().strip()])
         end = stop
 
 
 def _in_block(text: str, lines: list[Span]) -> Iterator[Signer]:
     for index, (start, end) in enumerate(lines):
-        said = list(_FOR.finditer(text, start, end))
-        if said:
-            ends = [one.start() for one in said[1:]] + [end]
-            for one, stop in zip(said, ends, strict=True):
+        leads = list(_FOR.finditer(text, start, end))
+        if leads:
+            ends = [lead.start() for lead in leads[1:]] + [end]
+            for lead, stop in zip(leads, ends, strict=True):
                 # The name may stand on the line below.
-                place = (one.end(), stop) if text[one.end() : stop].strip() else next(iter(lines[index + 1 :]), (0, 0))
+                place = (
+                    (lead.end(), stop) if text[lead.end() : stop].strip() else next(iter(lines[index + 1 :]), (0, 0))
+                )
                 if name := _NAME.match(text, *place):
                     yield from _signer(text, name, _ROLE.match(text, name.end("name")))
-        elif names := _whole_line(text, start, end, lines[index + 1 : index + 1 + BELOW]):
-            called = list(_CALLED.finditer(text, *lines[index - 1])) if index else []
-            fitting = called if len(called) == len(names) else [None] * len(names)
+        elif names := _line_names(text, start, end, lines[index + 1 : index + 1 + BELOW]):
+            aliases = list(_ALIAS_LABEL.finditer(text, *lines[index - 1])) if index else []
+            fitting = aliases if len(aliases) == len(names) else [None] * len(names)
             for name, alias in zip(names, fitting, strict=True):
                 yield from _signer(text, name, alias)
 
 
-def _whole_line(text: str, start: int, end: int, below: list[Span]) -> list[re.Match[str]]:
+def _line_names(text: str, start: int, end: int, below: list[Span]) -> list[re.Match[str]]:
     """The names that a line is made of, side by side as columns are, over a signature; none where it says more."""
-    names, at = [], start
-    while found := _NAME.match(text, at, end):
-        names.append(found)
-        at = found.end()
-    if text[at:end].strip(" \t\n\f,:"):
-        return names if _SIGNS.match(text, at, end) else []
+    names, position = [], start
+    while match := _NAME.match(text, position, end):
+        names.append(match)
+        position = match.end()
+    if text[position:end].strip(" \t\n\f,:"):
+        return names if _SIGNS.match(text, position, end) else []
     return names if any(_SIGNS.match(text, low) for low, _ in below) else []
 
 
-def _signer(text: str, found: re.Match[str], alias: re.Match[str] | None) -> Iterator[Signer]:
-    if stands_alone(tidy(found["name"])) and (name := name_in(found["name"])):
-        yield name, " ".join(alias["alias"].split()) if alias else "", found.start("name")
+def _signer(text: str, match: re.Match[str], alias: re.Match[str] | None) -> Iterator[Signer]:
+    if stands_alone(tidy(match["name"])) and (name := name_in(match["name"])):
+        yield name, " ".join(alias["alias"].split()) if alias else "", match.start("name")

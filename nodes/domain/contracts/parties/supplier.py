@@ -31,13 +31,13 @@ def supplier(text: DocumentText, candidates: Sequence[Candidate] = ()) -> tuple[
     A party called supplier, vendor, provider, prestataire … comes first, then the one that faces a customer. Failing
     both, the party of which text and `candidates` say clearly oftener that it performs.
     """
-    known = parties(text)
-    chosen = next((party for party in known if party.supplies), None)
-    if chosen is None and any(party.buys for party in known):
-        others = [party for party in known if not party.buys]
-        chosen = others[0] if len(others) == 1 else None
+    contract_parties = parties(text)
+    chosen = next((party for party in contract_parties if party.supplies), None)
+    if chosen is None and any(party.buys for party in contract_parties):
+        non_buyers = [party for party in contract_parties if not party.buys]
+        chosen = non_buyers[0] if len(non_buyers) == 1 else None
     elif chosen is None:
-        chosen = _bound(known, simplify(text.text[:READ_FOR_DUTIES]), candidates)
+        chosen = _bound(contract_parties, simplify(text.text[:READ_FOR_DUTIES]), candidates)
     if chosen is not None:
         return chosen.name, text.text[chosen.start : chosen.end], chosen.start
     label = _LABEL.search(text.text, 0, PREAMBLE)
@@ -56,13 +56,15 @@ _DUTIES = frozenset({"warranty_duration", "insurance", "indemnification", "liqui
 READ_FOR_DUTIES = 120_000
 
 
-def _bound(known: Sequence[Party], plain: str, candidates: Sequence[Candidate]) -> Party | None:
+def _bound(contract_parties: Sequence[Party], plain: str, candidates: Sequence[Candidate]) -> Party | None:
     """The one party that performs: of which the text says so at least twice as often as of any other."""
     quotes = [simplify(candidate.quote) for candidate in candidates if candidate.clause_type in _DUTIES]
-    counts = sorted(((_duties(party, plain, quotes), -index) for index, party in enumerate(known)), reverse=True)
+    counts = sorted(
+        ((_duties(party, plain, quotes), -index) for index, party in enumerate(contract_parties)), reverse=True
+    )
     if len(counts) < 2 or counts[0][0] < 3 or counts[0][0] < 2 * counts[1][0]:
         return None
-    return known[-counts[0][1]]
+    return contract_parties[-counts[0][1]]
 
 
 def _duties(party: Party, plain: str, quotes: Sequence[str]) -> int:
@@ -79,19 +81,25 @@ def facts(quote: str, language: str = "") -> dict[str, Any]:
 
     A date of which day and month could be either is read in the order of the language: day first in French.
     """
-    found: dict[str, Any] = {"amounts": [], "durations": [], "percentages": [], "dates": [], "negated": negated(quote)}
+    figures: dict[str, Any] = {
+        "amounts": [],
+        "durations": [],
+        "percentages": [],
+        "dates": [],
+        "negated": negated(quote),
+    }
     for quantity in quantities(quote):
         if quantity.kind == "amount":
-            found["amounts"].append({"value": quantity.value, "currency": quantity.unit})
+            figures["amounts"].append({"value": quantity.value, "currency": quantity.unit})
         elif quantity.kind == "duration":
             scale = _MONTHS_OF.get(quantity.unit)
             months = quantity.value * scale if scale else None
-            found["durations"].append({"value": quantity.value, "unit": quantity.unit, "months": months})
+            figures["durations"].append({"value": quantity.value, "unit": quantity.unit, "months": months})
         elif quantity.kind == "percentage":
-            found["percentages"].append(quantity.value)
+            figures["percentages"].append(quantity.value)
         elif quantity.kind == "date":
-            found["dates"].append(ordered(quantity.unit, language))
-    return found
+            figures["dates"].append(ordered(quantity.unit, language))
+    return figures
 
 
 def ordered(date: str, language: str) -> str:

@@ -32,7 +32,7 @@ def spaced(pattern: str) -> str:
     return re.sub(r" (?![?*+{])", " +", pattern.replace(" ?", " *"))
 
 
-class Reading:
+class ContractText:
     """One document at work; offsets of `plain` are offsets of the text."""
 
     def __init__(self, text: DocumentText, candidates: Sequence[Candidate], source: str) -> None:
@@ -40,15 +40,15 @@ class Reading:
         self.plain = text.text.translate(PLAIN)
         self.language = text.language
         self.sentences = sentences(text)
-        self._starts = [one.start for one in self.sentences]
+        self._starts = [sentence.start for sentence in self.sentences]
         self._candidates = candidates
 
     def clauses(self, *types: str) -> Iterator[Span]:
         """Where the engine saw clauses of these types, the surest first."""
-        ranked = sorted(self._candidates, key=lambda one: (-one.confidence, one.start or 0))
-        for one in ranked:
-            if one.clause_type in types and one.start is not None:
-                yield one.start, one.start + len(one.quote)
+        ranked = sorted(self._candidates, key=lambda candidate: (-candidate.confidence, candidate.start or 0))
+        for candidate in ranked:
+            if candidate.clause_type in types and candidate.start is not None:
+                yield candidate.start, candidate.start + len(candidate.quote)
 
     def at(self, offset: int) -> Sentence | None:
         """The sentence that holds this offset; None in a heading or between sentences."""
@@ -65,29 +65,29 @@ class Reading:
     def within(self, start: int, end: int) -> list[Quantity]:
         """The quantities of a part of the text."""
         first = bisect_left(self._places, start)
-        found = []
-        for one in self.quantities[first:]:
-            if one.start >= end:
+        contained = []
+        for quantity in self.quantities[first:]:
+            if quantity.start >= end:
                 break
-            if one.end <= end:
-                found.append(one)
-        return found
+            if quantity.end <= end:
+                contained.append(quantity)
+        return contained
 
     @cached_property
     def _places(self) -> list[int]:
-        return [one.start for one in self.quantities]
+        return [quantity.start for quantity in self.quantities]
 
     def parts(self, start: int, end: int) -> Iterator[Span]:
         """The sentences of a part of the text, cut at its edges; the whole part where there are none."""
         first = max(bisect_right(self._starts, start) - 1, 0)
-        found = False
-        for one in self.sentences[first:]:
-            if one.start >= end:
+        covered = False
+        for sentence in self.sentences[first:]:
+            if sentence.start >= end:
                 break
-            if one.end > start:
-                found = True
-                yield max(one.start, start), min(one.end, end)
-        if not found:
+            if sentence.end > start:
+                covered = True
+                yield max(sentence.start, start), min(sentence.end, end)
+        if not covered:
             yield start, end
 
     def around(self, start: int, end: int) -> Span:
@@ -144,7 +144,7 @@ class Reading:
         if end < high and (blank := self.plain.rfind(" ", start, end)) > start:
             end = blank
         # A quote ends beside a number, never in it: half of one would say another.
-        for one in self.within(start - EDGE, end + EDGE):
-            start = one.end if one.start < start < one.end else start
-            end = one.start if one.start < end < one.end else end
+        for quantity in self.within(start - EDGE, end + EDGE):
+            start = quantity.end if quantity.start < start < quantity.end else start
+            end = quantity.start if quantity.start < end < quantity.end else end
         return start, len(self.plain[:end].rstrip())
