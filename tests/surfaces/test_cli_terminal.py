@@ -15,7 +15,7 @@ from pseudo_terminal import on_a_terminal, read_until
 from rich.console import Console
 
 from graph.surfaces.terminal import lists as terminal_lists
-from graph.surfaces.terminal.run import columns as terminal_columns
+from graph.surfaces.terminal import tables as terminal_tables
 from graph.surfaces.terminal.run import show_findings
 from nodes.domain.evidence.findings import Finding
 
@@ -99,7 +99,7 @@ def test_a_narrow_terminal_shows_fewer_columns_and_never_drops_the_name_of_a_run
     width: int, left_out: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
-    for module in (terminal_lists, terminal_columns):
+    for module in (terminal_lists, terminal_tables):
         monkeypatch.setattr(module, "console", lambda: out)
     terminal_lists.show_runs([RUNS])
     head, line = out.file.getvalue().splitlines()  # type: ignore[attr-defined]

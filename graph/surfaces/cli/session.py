@@ -78,7 +78,8 @@ async def show_end(reprise: Reprise, view: RunView) -> None:
     """What a person sees at the end of a drive: the run, its failures, what is most serious, the next command."""
     from graph.surfaces.terminal.lists import show_failures, show_releases
     from graph.surfaces.terminal.output import console
-    from graph.surfaces.terminal.run import TOP_FINDINGS, TOP_FINDINGS_NARROW, WIDE, show_findings, show_next, show_run
+    from graph.surfaces.terminal.run import TOP_FINDINGS, TOP_FINDINGS_NARROW, show_findings, show_next, show_run
+    from graph.surfaces.terminal.tables import WIDE
 
     data: dict[str, Any] = view.to_json()
     show_run(data, unit=view.unit)

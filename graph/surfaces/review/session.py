@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graph.surfaces.cli.session import drive, show_end
 from graph.surfaces.review.keyboard import Keyboard, ask_line
 from graph.surfaces.review.screen import KEYS, show_finding, show_keys
 from graph.surfaces.terminal.output import say
@@ -19,7 +18,6 @@ from nodes.domain.shared.shell_quote import as_typed
 
 if TYPE_CHECKING:
     from graph.app import Reprise
-    from graph.surfaces.terminal.progress import Progress
     from graph.views.run_view import RunView
 
 CONTEXT_CHARACTERS = 400
@@ -35,8 +33,11 @@ def refuse_without_terminal(thread: str, as_json: bool) -> None:
         )
 
 
-async def review_on_terminal(reprise: Reprise, thread: str, reviewer: str, detailed: bool) -> int:
-    """Walk through what waits; goes on with the run when nothing waits any more and the person agrees."""
+async def review_on_terminal(reprise: Reprise, thread: str, reviewer: str) -> tuple[RunView, bool]:
+    """Show each waiting finding and store what the reviewer decides.
+
+    Returns the run as it then is, and whether to resume it: nothing waits any more and the reviewer agreed.
+    """
     thread_id = await reprise.find(thread)
     packet = await reprise.support.packet(thread_id)
     undecided_ids = set(undecided(packet, await reprise.decisions(thread_id)))
@@ -45,21 +46,14 @@ async def review_on_terminal(reprise: Reprise, thread: str, reviewer: str, detai
     name = reviewer or _ask_reviewer()
     with Keyboard() as keyboard:
         session = ReviewSession(reprise, keyboard, thread_id, waiting, titles, name, packet.get("said", {}))
-        await session.go()
+        await session.run()
     view = await reprise.status(thread_id)
     say(f"{count(session.stored, 'decision')} stored; {count((view.review or {}).get('waiting', 0), 'finding')} left.")
-    if view.review and view.review["waiting"] == 0 and _ask_to_resume():
-
-        async def begin(progress: Progress) -> RunView:
-            return await reprise.resume(thread_id, surface="cli", on_event=progress)
-
-        return await drive(reprise, view.name or thread_id, begin, as_json=False, detailed=detailed)
-    await show_end(reprise, view)
-    return 0
+    return view, bool(view.review and view.review["waiting"] == 0 and _ask_to_resume())
 
 
 class ReviewSession:
-    """One person's way through the findings of a packet."""
+    """One reviewer's session over the findings of a packet; `stored` counts the decisions."""
 
     def __init__(
         self,
@@ -83,8 +77,8 @@ class ReviewSession:
         self._visited: list[int] = []
         self._message = ""
 
-    async def go(self) -> None:
-        """Until the last finding or the key q; what is stored stays."""
+    async def run(self) -> None:
+        """Take keys until the last finding or the key q; each decision is stored at once."""
         index = 0
         while index < len(self._findings):
             await self._show(index)

@@ -8,7 +8,8 @@ from typing import Any
 from rich.text import Text
 
 from graph.surfaces.terminal.output import console
-from graph.surfaces.terminal.run import RISK_STYLES, cut, plain_table
+from graph.surfaces.terminal.run import RISK_STYLES
+from graph.surfaces.terminal.tables import cut, plain_table
 from nodes.domain.shared.formats import count, number, one_line, place_in, unit_of
 
 

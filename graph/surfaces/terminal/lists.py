@@ -1,4 +1,4 @@
-"""How the lists of a run look on a terminal: calls, decisions, runs, checkpoints, resumes, cost, coverage."""
+"""How the lists of a run look on a terminal: calls, decisions, runs, checkpoints, resumes, tombstones, coverage."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from urllib.parse import unquote
 from rich.table import Table
 from rich.text import Text
 
-from graph.surfaces.terminal.columns import fitting
 from graph.surfaces.terminal.output import console
-from graph.surfaces.terminal.run import STATUS_STYLES, WIDE, counts_line, cut, fact, label, plain_table, tail
+from graph.surfaces.terminal.run import STATUS_STYLES, counts_line, label
+from graph.surfaces.terminal.tables import WIDE, cut, fact, fitting, plain_table, tail
 from nodes.domain.evidence.coverage import ranges
 from nodes.domain.review.review import Decision
-from nodes.domain.shared.formats import count, duration, money, one_line, when
+from nodes.domain.shared.formats import count, duration, money, one_line, size, when
 
 STATE_STYLES = {"completed": "green", "reused": "dim", "failed": "red", "lost_answer": "yellow", "abandoned": "yellow"}
+RESUME_STYLES = {"ended": "green", "failed": "red", "killed": "yellow", "stopped": "yellow"}
 
 
 def show_failures(failures: Sequence[Mapping[str, Any]], limit: int | None = None) -> None:
@@ -119,6 +120,89 @@ def show_history(rows: Sequence[Mapping[str, Any]]) -> None:
             cut(row["headline"]),
         )
     _print(table, len(rows), "checkpoint")
+
+
+def show_resumes(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], *, with_run_names: bool) -> None:
+    """Every start and resume with what it kept and lost, then what they add up to.
+
+    `with_run_names` is for rows of several runs: each row then has the name of its run.
+    """
+    run_column, dropped_columns = ("run",) if with_run_names else (), ("by", "took", "stood still", "kept", "at step")
+    columns = ("began", *run_column, "kind", "at step", "took", "ended", "kept", "stood still", "by")
+    if rows:
+        table = fitting(
+            columns,
+            [_resume_cells(row, with_run_names) for row in rows],
+            dropped_columns=dropped_columns,
+            gives_way=run_column,
+        )
+        console().print(table)
+    for row in rows:
+        if row["error"]:
+            console().print(Text(f"{when(row['started_at'])}: {one_line(row['error'], 400)}", style="dim"))
+    console().print(Text(summary_line(summary), style="bold"))
+
+
+def _resume_cells(row: Mapping[str, Any], with_run_names: bool) -> list[str | Text]:
+    return [
+        when(row["started_at"]),
+        *([cut(row["name"] or str(row["thread_id"])[:8])] if with_run_names else []),
+        row["kind"],
+        row["from_step"],
+        duration((row["ended_at"] - row["started_at"]).total_seconds()) if row["ended_at"] else "—",
+        Text(_resume_end(row), style=RESUME_STYLES.get(row["success"], "")),
+        _kept_work(row),
+        duration(row["lost_seconds"]) if row["lost_seconds"] is not None else "",
+        f"{row['pid']} on {one_line(row['host'], 24)}",
+    ]
+
+
+def summary_line(summary: Mapping[str, Any]) -> str:
+    """3 resumes of 2 runs, at extract 2, needs_review 1: 2 ended, 1 killed; …"""
+    if not summary["resumes"]:
+        return "no resume yet"
+    steps = ", ".join(f"{step} {number}" for step, number in summary["by_step"].items())
+    ends = ", ".join(f"{number} {end}" for end, number in summary["by_success"].items())
+    return (
+        f"{count(summary['resumes'], 'resume')} of {count(summary['runs'], 'run')}, at {steps}: {ends}; stood still for "
+        f"{duration(summary['lost_seconds'])} after kills; {count(summary['documents_kept'], 'document')} and "
+        f"{money(Decimal(str(summary['kept_usd'])))} kept that starting anew would have done and paid once more"
+    )
+
+
+def _resume_end(row: Mapping[str, Any]) -> str:
+    stopped = row["success"] == "stopped" and row["outcome"]
+    return one_line(f"stopped ({row['outcome']})" if stopped else str(row["success"]), 40)
+
+
+def _kept_work(row: Mapping[str, Any]) -> str:
+    if not row["documents_kept"]:
+        return ""
+    paid = f", {money(Decimal(row['kept_usd']))}" if row["kept_usd"] else ""
+    return f"{row['documents_kept']} done{paid}"
+
+
+def show_tombstones(stones: Sequence[Mapping[str, Any]]) -> None:
+    """What was purged, when, by whom and why."""
+    if not stones:
+        console().print(Text("nothing was purged yet", style="dim"))
+        return
+    wide = console().width >= WIDE
+    numbers = ("documents", *(("rows", "files") if wide else ()), "bytes")
+    table = plain_table("purged", "run", "matter", *numbers, "by", "why", right=numbers, gives_way=("why",))
+    for stone in stones:
+        ended: datetime | None = stone["purged_at"]
+        table.add_row(
+            when(ended) if ended else Text("not finished", style="red"),
+            one_line(stone["name"] or stone["thread_id"] or "answers of no run", 40),
+            one_line(stone["matter"], 30),
+            str(stone["documents"]),
+            *((str(sum(stone["rows"].values())), str(stone["files"])) if wide else ()),
+            size(stone["bytes"]),
+            one_line(stone["by"], 24),
+            cut(stone["reason"]),
+        )
+    console().print(table)
 
 
 def show_coverage(coverage: Mapping[str, Any]) -> None:

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from rich.text import Text
 
-from graph.surfaces.terminal.columns import fitting
 from graph.surfaces.terminal.output import console
-from graph.surfaces.terminal.run import cut, fact, plain_table, tail
+from graph.surfaces.terminal.tables import cut, fact, fitting, plain_table, tail
 from nodes.domain.shared.formats import count, duration, money, number, one_line
 
 DEAREST = 10

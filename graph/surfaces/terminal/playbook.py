@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from graph.surfaces.terminal.output import console
-from graph.surfaces.terminal.run import cut, plain_table
+from graph.surfaces.terminal.tables import cut, plain_table
 from nodes.domain.case_law import reader as case_law_reader
 from nodes.domain.clauses.engine_files import LANGUAGES
 from nodes.domain.playbook.model import Playbook, Reviewers

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from graph.surfaces.terminal.output import console
+from graph.surfaces.terminal.tables import WIDE, fact, plain_table, tail
 from nodes.domain.evidence.findings import RISKS, Finding
 from nodes.domain.evidence.note_model import title_of as full_title
 from nodes.domain.review.review import most_serious_first
-from nodes.domain.shared.formats import count, money, number, one_line, place_in, status_label, unit_of, when
+from nodes.domain.shared.formats import clean, count, money, number, one_line, place_in, status_label, unit_of, when
 
-WIDE = 110
-"""Columns from which a finding fits on one line."""
 TOP_FINDINGS = 15
 """Findings at the end of a drive."""
 TOP_FINDINGS_NARROW = 10
+
+READABLE_WIDTH = 100
+"""Columns at most of a note: longer lines are hard to read."""
+
+_ANCHOR = re.compile(r'<a id="[^"]*"></a>')
+_LINKED_MARK = re.compile(r"\[(F:[0-9A-Za-z-]+)\]\(#[^)]*\)")
 
 RISK_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "dim"}
 STATUS_STYLES = {
@@ -53,15 +58,6 @@ def show_run(run: Mapping[str, Any], out: Console | None = None, unit: str = "pa
     out.print(title)
     for name, value in _facts(run, unit):
         out.print(fact(name, value, "red" if name == "error" else "dim"))
-
-
-def fact(name: str, value: str, style: str = "dim") -> Table:
-    """A named line; what does not fit goes on below its beginning."""
-    grid = Table.grid(padding=(0, 0))
-    grid.add_column(width=12, no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row(Text(f"  {name}", style=style), Text(value))
-    return grid
 
 
 def _facts(run: Mapping[str, Any], unit: str) -> Iterable[tuple[str, str]]:
@@ -188,23 +184,6 @@ def _narrow(findings: Sequence[Finding], titles: Mapping[str, str], width: int) 
     return table
 
 
-def plain_table(*columns: str, right: Sequence[str] = (), gives_way: Sequence[str] = ()) -> Table:
-    """A table without frames, so that its lines can be copied.
-
-    Where it is too wide, the columns that give way are cut before the others; fill them with `cut` texts.
-    """
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for name in columns:
-        justify: Literal["left", "right"] = "right" if name in right else "left"
-        table.add_column(name, no_wrap=name not in gives_way, overflow="ellipsis", justify=justify)
-    return table
-
-
-def cut(text: str, style: str = "") -> Text:
-    """Text on one line that may be cut at the end."""
-    return Text(one_line(text, 300), style=style, no_wrap=True, overflow="ellipsis")
-
-
 def title_of(finding: Finding, titles: Mapping[str, str]) -> str:
     return one_line(full_title(finding, titles), 80)
 
@@ -225,10 +204,10 @@ def state_text(finding: Finding) -> Text:
     return Text("to review" if finding.needs_review else "", style="yellow")
 
 
-def tail(path: str, limit: int) -> str:
-    """A path on one line; of one that is too long the name of the file, which tells documents apart."""
-    line = one_line(path, 500)
-    if len(line) <= limit:
-        return line
-    name = PurePosixPath(line).name
-    return f"…/{name}" if len(name) + 2 <= limit else one_line(name, limit)
+def show_note(text: str) -> None:
+    """Render a note's Markdown; links within the page become their bare marks, since a terminal cannot follow them."""
+    from rich.markdown import Markdown
+
+    plain = _LINKED_MARK.sub(r"`\1`", _ANCHOR.sub("", clean(text)))
+    out = console()
+    out.print(Markdown(plain, hyperlinks=False), width=min(out.width, READABLE_WIDTH))

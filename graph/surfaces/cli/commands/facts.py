@@ -51,7 +51,7 @@ def _show(document_facts: Sequence[DocumentFact]) -> None:
     """A table; where it is too wide, quote and document give way before the value does."""
     from rich.text import Text
 
-    from graph.surfaces.terminal.run import WIDE, cut, plain_table, tail
+    from graph.surfaces.terminal.tables import WIDE, cut, plain_table, tail
     from nodes.domain.shared.formats import one_line, place_in, unit_of
 
     width = console().width

@@ -174,7 +174,7 @@ def resumes(
             for row in [summary(rows)] if summary_only else rows:
                 emit(row)
         else:
-            from graph.surfaces.terminal.resumes import show_resumes
+            from graph.surfaces.terminal.lists import show_resumes
 
             show_resumes([] if summary_only else rows, summary(rows), with_run_names=thread is None)
         return 0
@@ -261,7 +261,7 @@ def _show_note(text: str, kind: str) -> None:
     if kind == "html" or not sys.stdout.isatty():
         sys.stdout.write(text)
         return
-    from graph.surfaces.terminal.note import show_note
+    from graph.surfaces.terminal.run import show_note
 
     show_note(text)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +12,7 @@ from graph.surfaces.cli import arguments as args
 from graph.surfaces.cli.session import with_reprise
 from graph.surfaces.terminal.output import console, emit
 from nodes.domain.shared.errors import UserError
-from nodes.domain.shared.formats import count, one_line, size, when
+from nodes.domain.shared.formats import count, one_line
 
 if TYPE_CHECKING:
     from graph.app import Reprise
@@ -69,7 +68,7 @@ def purge(
         if as_json:
             emit({"tombstones": stones})
         else:
-            show_tombstones(stones)
+            _show_tombstones(stones)
         return 0
 
     return with_reprise(work)
@@ -91,34 +90,13 @@ def tombstones(limit: int, as_json: bool) -> int:
         for stone in stones if as_json else ():
             emit(stone)
         if not as_json:
-            show_tombstones(stones)
+            _show_tombstones(stones)
         return 0
 
     return with_reprise(work)
 
 
-def show_tombstones(stones: Sequence[Mapping[str, Any]]) -> None:
-    """What was purged, when, by whom and why."""
-    from rich.text import Text
+def _show_tombstones(stones: Sequence[Mapping[str, Any]]) -> None:
+    from graph.surfaces.terminal.lists import show_tombstones
 
-    from graph.surfaces.terminal.run import WIDE, cut, plain_table
-
-    if not stones:
-        console().print(Text("nothing was purged yet", style="dim"))
-        return
-    wide = console().width >= WIDE
-    numbers = ("documents", *(("rows", "files") if wide else ()), "bytes")
-    table = plain_table("purged", "run", "matter", *numbers, "by", "why", right=numbers, gives_way=("why",))
-    for stone in stones:
-        ended: datetime | None = stone["purged_at"]
-        table.add_row(
-            when(ended) if ended else Text("not finished", style="red"),
-            one_line(stone["name"] or stone["thread_id"] or "answers of no run", 40),
-            one_line(stone["matter"], 30),
-            str(stone["documents"]),
-            *((str(sum(stone["rows"].values())), str(stone["files"])) if wide else ()),
-            size(stone["bytes"]),
-            one_line(stone["by"], 24),
-            cut(stone["reason"]),
-        )
-    console().print(table)
+    show_tombstones(stones)

@@ -168,10 +168,24 @@ def review(
 
     if reply.decisions is not None or reply.accept_all:
         return with_reprise(stored)
-    from graph.surfaces.review.session import refuse_without_terminal, review_on_terminal
+    from graph.surfaces.review.session import refuse_without_terminal
 
     refuse_without_terminal(thread, as_json)
-    return with_reprise(lambda reprise: review_on_terminal(reprise, thread, reviewer, detailed))
+    return with_reprise(lambda reprise: _review_on_terminal(reprise, thread, reviewer, detailed))
+
+
+async def _review_on_terminal(reprise: Reprise, thread: str, reviewer: str, detailed: bool) -> int:
+    from graph.surfaces.review.session import review_on_terminal
+
+    view, go_on = await review_on_terminal(reprise, thread, reviewer)
+    if not go_on:
+        await show_end(reprise, view)
+        return 0
+
+    async def begin(progress: Progress) -> RunView:
+        return await reprise.resume(view.thread_id, surface="cli", on_event=progress)
+
+    return await drive(reprise, view.name or view.thread_id, begin, as_json=False, detailed=detailed)
 
 
 def cancel(thread: args.Thread, as_json: args.Json = False) -> int:
