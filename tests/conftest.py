@@ -16,6 +16,7 @@ from databases import NEW, create, named, to_end
 from hypothesis import HealthCheck, settings
 from processes import CHILDREN
 from reader_desk import Desk
+from shared_data import MISSING
 
 from graph import Reprise, composition
 from graph.adapters import embedded_postgres
@@ -39,19 +40,30 @@ LONGEST = (
 """Files in which a process waits, dies or reads a scan, by what they took: begun last, one would run on alone."""
 
 
+TESTS = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first; all others as they were collected."""
+    """Mark each test with the folder it lies in, and put the longest files first; all others stay as collected."""
+    for item in items:
+        item.add_marker(item.path.relative_to(TESTS).parts[0])
     place = {f"test_{name}.py": number for number, name in enumerate(LONGEST.split())}
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print what tests have measured, also those that ran in another process."""
-    for reports in terminalreporter.stats.values():
+    """Print what tests have measured, also in another process, and how many were skipped for want of shared data."""
+    skipped = 0
+    for outcome, reports in terminalreporter.stats.items():
         for report in reports:
+            if outcome == "skipped" and MISSING in str(report.longrepr):
+                skipped += 1
             for name, value in getattr(report, "user_properties", ()):
                 if name == "measured" and report.when == "call":
                     terminalreporter.write_line(f"measured: {value}")
+    if skipped:
+        terminalreporter.write_line(f"{skipped} tests were skipped because shared data is missing")
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from databases import rows
 from paths import DATA, ROOT
 from risky_contracts import risky
 from sample_absences import lacking, others
+from shared_data import needs_shared
 
 from graph import Reprise
 
@@ -42,7 +43,7 @@ async def test_a_missing_cap_is_in_the_findings_the_packet_and_the_note_of_a_run
     assert "No clause on “Cap on liability” was found in contract_001.txt (its one section read)" in note
 
 
-@pytest.mark.skipif(not (DATA / "contracts" / "gold.jsonl").exists(), reason="the labelled contracts are not here")
+@needs_shared(DATA / "contracts" / "gold.jsonl")
 def test_the_measure_of_found_clauses_is_not_moved_by_missing_ones(tmp_path: Path) -> None:
     import subprocess
     import sys

@@ -12,15 +12,16 @@ from reader_desk import LEASE, Desk, changed, check_offsets, pdf, says
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 from sample_contracts import CLAUSES
+from shared_data import needs_shared
 
 from graph import Reprise
 from graph.adapters.documents.layout.running_text import Word
-from graph.adapters.documents.pdf.checkboxes import in_place
+from graph.adapters.documents.pdf.checkboxes import insert_checkboxes
 from graph.adapters.documents.reader import lacking_for_ocr
 from nodes.domain.text.documents import BOX_UNIT
 
 NASTY = DATA / "nasty_pdfs"
-needs_data = pytest.mark.skipif(not NASTY.is_dir(), reason="the shared test documents are not beside the project")
+needs_data = needs_shared(NASTY)
 
 
 def options(canvas: Canvas) -> None:
@@ -80,9 +81,9 @@ async def test_short_labels_with_many_boxes_are_text_and_need_no_ocr(desk: Desk,
 def test_a_box_without_words_beside_it_is_a_line_of_its_own() -> None:
     above, below = (Word(said, 1000, top, 2000, top + 100, True) for said, top in (("above", 500), ("below", 2000)))
     tick = Word("☐", 1000, 1200, 1100, 1300, False)
-    assert [word.text for word in in_place([above, below], [tick])] == ["above", "☐", "below"]
-    assert [word.text for word in in_place([], [tick])] == ["☐"]
-    assert [word.line_ends for word in in_place([above._replace(line_ends=False)], [tick])] == [True, True]
+    assert [word.text for word in insert_checkboxes([above, below], [tick])] == ["above", "☐", "below"]
+    assert [word.text for word in insert_checkboxes([], [tick])] == ["☐"]
+    assert [word.line_ends for word in insert_checkboxes([above._replace(line_ends=False)], [tick])] == [True, True]
 
 
 @needs_data
@@ -139,4 +140,4 @@ async def test_boxes_that_lie_over_a_scan_are_read_with_the_words_of_the_scan(de
 
 def test_a_page_without_boxes_is_read_as_before(tmp_path: Path) -> None:
     words = [Word(LEASE, 0, 0, 10, 10, True)]
-    assert in_place(words, []) == words
+    assert insert_checkboxes(words, []) == words

@@ -11,8 +11,9 @@ import pytest
 from paths import DATA
 from reader_desk import LEASE, Desk, changed, check_offsets, pdf, says, words
 from reportlab.pdfgen.canvas import Canvas
+from shared_data import needs_shared
 
-from graph.adapters.documents.document_text import spoken
+from graph.adapters.documents.document_text import page_list
 from graph.adapters.documents.language import language_of
 from graph.adapters.documents.layout.running_text import clean
 from graph.adapters.documents.reader import DocumentReader, ReaderLimits, describe
@@ -22,7 +23,7 @@ from nodes.domain.shared.file_names import unopened
 from nodes.domain.text.documents import BOX_UNIT
 from nodes.ports import Tool, ToolRequest
 
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared test documents are not beside the project")
+needs_data = needs_shared()
 
 
 def test_the_reader_is_a_tool_that_costs_nothing() -> None:
@@ -186,7 +187,7 @@ def test_a_language_is_told_by_its_small_words() -> None:
 
 
 def test_page_numbers_are_spoken_in_runs() -> None:
-    assert [spoken([3]), spoken([1, 2, 3, 7])] == ["page 3", "pages 1–3, 7"]
+    assert [page_list([3]), page_list([1, 2, 3, 7])] == ["page 3", "pages 1–3, 7"]
 
 
 def test_the_doctor_learns_which_parts_are_there() -> None:

@@ -14,6 +14,7 @@ import pikepdf
 import pytest
 from paths import DATA
 from reader_desk import LEASE, Desk, changed, check_offsets, pdf, says
+from shared_data import needs_shared
 
 from graph.adapters.documents import reader as reader_module
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader, ReaderLimits
@@ -21,7 +22,7 @@ from nodes.domain.shared.errors import Unreadable
 from nodes.domain.shared.file_names import misnamed
 from nodes.ports import ToolRequest
 
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared test documents are not beside the project")
+needs_data = needs_shared()
 
 
 async def test_an_encrypted_document_says_what_to_do(desk: Desk, tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ import pytest
 from cli_runs import objects, run_here
 from paths import DATA
 from processes import environment, run
+from shared_data import needs_shared
 
 CONTRACTS = DATA / "contracts" / "pdf"
 
 
-@pytest.mark.skipif(not CONTRACTS.is_dir(), reason="the shared contracts are not beside this checkout")
+@needs_shared(CONTRACTS)
 def test_thirty_real_contracts_become_a_reviewed_note(
     database: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from databases import number, rows
 from paths import DATA
 from processes import PATIENT, begin, environment, kill, passing, run, wait_until
 from sample_rulings import APPEAL, EXHIBITS, printed, rulings, social
+from shared_data import needs_shared
 
 from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint
@@ -109,7 +110,7 @@ def test_after_a_kill_9_no_decision_whose_summary_was_committed_is_asked_about_a
     assert told.stdout.count("\n| [") == 12, told.stderr
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the shared decisions are not beside this checkout")
+@needs_shared(REAL)
 @pytest.mark.parametrize(
     ("name", "number_", "date", "solution"),
     [

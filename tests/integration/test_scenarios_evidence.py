@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from paths import DATA
 from reader_desk import pdf, says
+from shared_data import needs_shared
 
 from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint
@@ -22,7 +23,7 @@ CAP = "The total liability of the Supplier shall not exceed EUR 50,000 for each 
 LAW = "This Agreement is governed by the laws of France."
 INDEMNITY = "The Supplier shall indemnify the Customer against every claim of a third party."
 OPENING = 'This Agreement is made between Firm One Ltd (the "Supplier") and Meridian Foods SA (the "Customer").'
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared test documents are not beside the project")
+needs_data = needs_shared()
 
 
 @pytest.fixture(scope="module")

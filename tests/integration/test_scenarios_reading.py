@@ -17,12 +17,13 @@ from reader_desk import LEASE, changed, ghost, pdf, says
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 from sample_contracts import contracts
+from shared_data import needs_shared
 
 from graph import Reprise
 from graph.adapters.documents.reader import version_of
 
 NASTY = DATA / "nasty_pdfs"
-needs_data = pytest.mark.skipif(not NASTY.is_dir(), reason="the shared test documents are not beside the project")
+needs_data = needs_shared(NASTY)
 needs_ocr = pytest.mark.skipif(not version_of("rapidocr"), reason="rapidocr is not installed")
 
 

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import ROOT
 from sample_agreement import AGREEMENT, TYPES
+from shared_data import needs_shared
 
 from graph.training.corpus import hits, plain_text, read_contracts
 from nodes.domain.answers.passages import choose, likely_ones
 from nodes.domain.clauses import classifier, engine_files, rules
 from nodes.domain.clauses.classifier import FORMAT, load, load_model, load_notions, save, steps, sure, weigh
-from nodes.domain.clauses.local_engine import LONGEST, MOST, SURE_RULE, chances_of, classified, look, with_model
+from nodes.domain.clauses.local_engine import LONGEST, MAX_QUOTES, SURE_RULE, chances_of, classified, look, with_model
 from nodes.domain.clauses.sentence_vectors import features, width
 from nodes.domain.shared.errors import MissingPart
 from nodes.domain.text.sentences import sentences
@@ -214,7 +215,7 @@ def test_every_candidate_and_passage_is_a_slice_of_the_text(noise: str) -> None:
 def test_a_flood_of_the_same_clause_is_bounded_in_number_and_length() -> None:
     found = classified(load_model(), plain_text(AGREEMENT * 60), TYPES)[0]
     per_type = [sum(c.clause_type == name for c in found) for name in TYPES]
-    assert 0 < max(per_type) <= MOST
+    assert 0 < max(per_type) <= MAX_QUOTES
     assert all(len(candidate.quote) <= LONGEST for candidate in found)
 
 
@@ -222,7 +223,7 @@ def test_hostile_text_comes_to_an_end_with_a_bounded_number_of_clauses() -> None
     words = " liability not shall terminate insurance exclusive assign consent "
     for text in (words * 4_000, "a" * 400_000, "1.1 " * 100_000, "\n" * 400_000, "(" * 200_000):
         per_type = [one.clause_type for one in look(plain_text(text), TYPES).candidates]
-        assert all(per_type.count(name) <= MOST for name in set(per_type)), text[:40]
+        assert all(per_type.count(name) <= MAX_QUOTES for name in set(per_type)), text[:40]
 
 
 def test_the_hash_that_answers_are_kept_under_changes_with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +243,7 @@ def test_the_hash_that_answers_are_kept_under_changes_with_the_model(monkeypatch
 GOLDEN = ("cuad_007", "cuad_019", "cuad_027", "cuad_028", "cuad_034", "cuad_051", "cuad_070", "cuad_074")
 
 
-@pytest.mark.skipif(not CONTRACTS.is_dir(), reason="the contracts of the shared data are not here")
+@needs_shared(CONTRACTS)
 def test_on_real_contracts_that_it_never_saw_it_is_as_good_as_it_was() -> None:
     wanted = reached = given = right = 0
     contracts = [contract for contract in read_contracts(CONTRACTS, "dev") if contract.name in GOLDEN]

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import DATA, PLAYBOOKS
 from sample_clauses import ENGLISH, document
+from shared_data import needs_shared
 
 from nodes.domain.clauses.local_engine import look
 from nodes.domain.clauses.rules import denies, find, load_rules, rules_sha256
@@ -284,7 +285,7 @@ def test_every_candidate_is_a_slice_of_the_text(noise: str) -> None:
         assert text[candidate.start : candidate.start + len(candidate.quote)] == candidate.quote
 
 
-@pytest.mark.skipif(not (DATA / "contracts").is_dir(), reason="the contracts of the shared data are not here")
+@needs_shared(DATA / "contracts")
 def test_in_the_longest_contract_at_least_eight_types_are_seen() -> None:
     longest = max((DATA / "contracts" / "txt").glob("*.txt"), key=lambda path: path.stat().st_size)
     text = longest.read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import DATA
+from shared_data import needs_shared
 
 from nodes.domain.evidence.findings import Location
 from nodes.domain.evidence.quote_locator import Locator, locate
@@ -243,7 +244,7 @@ def test_a_hundred_quotes_in_a_long_contract_are_each_told_for_what_they_are() -
     assert found[75:] == ["not_found"] * 25
 
 
-@pytest.mark.skipif(not (DATA / "contracts").is_dir(), reason="the contracts of the shared data are not here")
+@needs_shared(DATA / "contracts")
 def test_labelled_clauses_of_real_contracts_are_found_and_altered_ones_are_not() -> None:
     rows = [json.loads(line) for line in (DATA / "contracts" / "gold.jsonl").read_text().splitlines()]
     wanted = [row for row in rows if row["clause_type"] == "Cap On Liability" and len(row["text"]) > 150]
