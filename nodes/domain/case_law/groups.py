@@ -34,7 +34,7 @@ _RULED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class RulingDocument:
     """The little of a document that tells where it belongs."""
 
     row: DocumentResult
@@ -73,7 +73,7 @@ def heading(ruling: RulingText) -> Span | None:
     return match.span("words")
 
 
-def paper(row: DocumentResult, facts: Sequence[Fact]) -> Paper:
+def ruling_document(row: DocumentResult, facts: Sequence[Fact]) -> RulingDocument:
     """What is kept of a document and its facts of KINDS."""
     case_numbers = [
         fact for fact in of_kind(facts, "case_number") if float(fact.detail.get("confidence", ALONE)) >= ALONE
@@ -83,7 +83,7 @@ def paper(row: DocumentResult, facts: Sequence[Fact]) -> Paper:
     is_named_attachment = (
         _ATTACHMENT_NAME.search(re.sub(r"[\W_]+", " ", simplify(PurePosixPath(row.document).stem))) is not None
     )
-    return Paper(
+    return RulingDocument(
         row,
         tuple(_spelt_alike(fact.value) for fact in case_numbers if fact.detail.get("kind") in OWN),
         next((simplify(fact.value) for fact in of_kind(facts, "court")), ""),
@@ -93,7 +93,7 @@ def paper(row: DocumentResult, facts: Sequence[Fact]) -> Paper:
     )
 
 
-def grouped(documents: Iterable[Paper]) -> Groups:
+def group_rulings(documents: Iterable[RulingDocument]) -> Groups:
     """Attachments and copies; a document of which it is not sure stands alone.
 
     A copy has the number and the date of another and contradicts neither its court nor its solution: what a court
@@ -106,8 +106,8 @@ def grouped(documents: Iterable[Paper]) -> Groups:
     ]
     rulings = sorted((document for document in candidates if not document.attachment), key=_preference)
     copies: dict[str, str] = {}
-    distinct: dict[tuple[str, str], list[Paper]] = defaultdict(list)
-    by_number: dict[str, list[Paper]] = defaultdict(list)
+    distinct: dict[tuple[str, str], list[RulingDocument]] = defaultdict(list)
+    by_number: dict[str, list[RulingDocument]] = defaultdict(list)
     for document in rulings:
         rivals = distinct[document.numbers[0], document.day] if document.day else []
         twin = next((rival for rival in rivals if _agree(document, rival)), None)
@@ -129,14 +129,14 @@ def grouped(documents: Iterable[Paper]) -> Groups:
     return Groups(attached, copies)
 
 
-def _agree(first: Paper, second: Paper) -> bool:
+def _agree(first: RulingDocument, second: RulingDocument) -> bool:
     pairs = ((first.court, second.court), (first.category, second.category))
     return all(
         not first_value or not second_value or first_value == second_value for first_value, second_value in pairs
     )
 
 
-def _preference(document: Paper) -> tuple[bool, int, int]:
+def _preference(document: RulingDocument) -> tuple[bool, int, int]:
     """The text before its scan, the whole before a part of it."""
     return any(state == "ocr" for _, state, _ in document.row.pages), -len(document.row.pages), document.row.ordinal
 

@@ -121,7 +121,7 @@ class RulingText:
         place = bisect_right(self.zones, offset, key=lambda zone: zone.start)
         return self.zones[place - 1].name if place else "head"
 
-    def named(self, name: str) -> Iterator[Zone]:
+    def zones_named(self, name: str) -> Iterator[Zone]:
         return (zone for zone in self.zones if zone.name == name)
 
     def slice(self, start: int, end: int) -> tuple[int, str]:

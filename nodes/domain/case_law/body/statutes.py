@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from nodes.domain.case_law.body.sources import ACT, SOURCE, TREATY, named
+from nodes.domain.case_law.head.dates import FIGURES, date_at, french
 from nodes.domain.case_law.ruling_text import RulingText
 
 MOST_STATUTES = 150
@@ -15,6 +15,70 @@ MOST_STATUTES = 150
 REACH = 700
 """Characters from "articles" to the code that they belong to."""
 
+_CODE_NAMES = (
+    "code civil; code du travail; code de commerce; code pénal; code de procédure civile; nouveau code de "
+    "procédure civile"
+    "; code de procédure pénale; code des procédures civiles d'exécution; code de l'organisation judiciaire"
+    "; code de la sécurité sociale; code de la consommation; code monétaire et financier; code des assurances"
+    "; code de la mutualité; code de la propriété intellectuelle; code général des impôts; livre des procédures "
+    "fiscales"
+    "; code général des collectivités territoriales; code de l'urbanisme; code de la construction et de l'habitation"
+    "; code de l'environnement; code rural et de la pêche maritime; code rural; code de la route; code de la "
+    "voirie routière"
+    "; code des transports; code de la santé publique; code de l'action sociale et des familles; code de l'éducation"
+    "; code électoral; code de justice administrative; code des relations entre le public et l'administration"
+    "; code de la commande publique; code général de la propriété des personnes publiques; code de l'énergie"
+    "; code des postes et des communications électroniques; code de la défense; code du sport; code du tourisme"
+    "; code du patrimoine; code minier; code forestier; code des douanes; code de la sécurité intérieure"
+    "; code de l'entrée et du séjour des étrangers et du droit d'asile; code de l'expropriation pour cause "
+    "d'utilité publique"
+    "; code de la famille et de l'aide sociale; code général de la fonction publique; code du service national"
+    "; code de la nationalité; code de déontologie des avocats; code maritime; code des marchés publics; code de "
+    "l'artisanat"
+    "; code pénitentiaire; code de la justice pénale des mineurs; code du cinéma et de l'image animée"
+    "; code des pensions civiles et militaires de retraite; code disciplinaire et pénal de la marine marchande"
+)
+
+
+def _without_accents(words: str) -> str:
+    table = str.maketrans("éèêàâîôûç", "eeeaaiouc")
+    return words.translate(table)
+
+
+_CODES_BY_PLAIN_NAME = {_without_accents(name): name for name in (part.strip() for part in _CODE_NAMES.split(";"))}
+_CODE = "|".join(
+    re.escape(name).replace(r"\ ", r"\s+").replace("'", r"'\s?")
+    for name in sorted(_CODES_BY_PLAIN_NAME, key=len, reverse=True)
+)
+_DATED = rf"(?:,?\s+du\s+(?P<{{0}}>{re.sub(r'[?]P<[a-z]+>', '?:', FIGURES)}))?"
+_ACT = (
+    r"(?P<act>(?:loi(?:\s+organique|\s+constitutionnelle)?|decret(?:-loi)?|ordonnance|arrete)s?)\s+"
+    r"(?:n\s?[°o]\s*(?P<number>\d{2,4}\s?-\s?\d{1,5})" + _DATED.format("dated") + r"|(?:modifiee?\s+)?du\s+(?P<day>"
+    + re.sub(r"[?]P<[a-z]+>", "?:", FIGURES) + r"))"
+)  # fmt: skip
+_EUROPEAN = (
+    r"(?P<union>(?:directive|reglement|decision-cadre)s?)\s+(?:(?:du conseil|\(?(?:ce|ue"
+    r"|cee)\)?)\s*)?(?:n\s?[°o]\s*)?(?:\(?(?:ce|ue|cee)\)?\s*)?(?:n\s?[°o]\s*)?"
+    r"(?P<eu>\d{2,4}\s?/\s?\d{1,4}(?:\s?/\s?(?:cee|ce|ue))?)"
+)
+_TREATY = (
+    r"(?P<treaty>convention\s+de\s+sauvegarde\s+des\s+droits\s+de\s+l'\s?homme"
+    r"(?:\s+et\s+des\s+libertes\s+fondamentales)?"
+    r"|convention\s+europeenne\s+(?:de\s+sauvegarde\s+)?des\s+droits\s+de\s+l'\s?homme"
+    r"(?:\s+et\s+des\s+libertes\s+fondamentales)?"
+    r"|declaration\s+des\s+droits\s+de\s+l'\s?homme\s+et\s+du\s+citoyen(?:\s+(?:du\s+26\s+aout|de)\s+1789)?"
+    r"|preambule\s+de\s+la\s+constitution(?:\s+du\s+27\s+octobre\s+1946)?|constitution(?:\s+du\s+4\s+octobre\s+1958)?"
+    r"|charte\s+des\s+droits\s+fondamentaux(?:\s+de\s+l'\s?union\s+europeenne)?|charte\s+de\s+l'\s?environnement"
+    r"|charte\s+sociale\s+europeenne|traite\s+sur\s+(?:l'\s?union\s+europeenne"
+    r"|le\s+fonctionnement\s+de\s+l'\s?union\s+europeenne)"
+    r"|(?:premier\s+)?protocole\s+(?:additionnel\s+)?n\s?[°o]\s?\d+|convention\s+n\s?[°o]\s?\d+\s+de\s+l'\s?(?:oit"
+    r"|organisation\s+internationale\s+du\s+travail)"
+    r"|convention\s+relative\s+aux\s+droits\s+des\s+personnes\s+handicapees"
+    r"|convention\s+internationale\s+des\s+droits\s+de\s+l'\s?enfant"
+    r"|convention\s+de\s+vienne|convention\s+collective\s+(?:nationale\s+)?[a-z' ]{5,80}?(?=\s+du\s+\d|[,.;)])"
+    r"|accord(?:-cadre)?\s+[^,;:.()]{0,140}?\bdu\s+(?:" + re.sub(r"[?]P<[a-z]+>", "?:", FIGURES) + r"))"
+)  # fmt: skip
+_SOURCE = re.compile(rf"(?P<code>\b(?:{_CODE})\b)|\b{_ACT}|\b{_EUROPEAN}|\b{_TREATY}")
 _SAME = (
     r"(?:(?:d[ue]\s+|de\s+la\s+)?(?:ce|cette|meme|la\s+meme)\s+(?:meme\s+)?|(?:dudit|ladite|de\s+ladite)\s+)"
     r"(?P<same>code|loi|decret|convention|directive|ordonnance|texte|traite|accord)"
@@ -30,7 +94,7 @@ _NUMBER = re.compile(
     rf"|{_LETTERED}(?P<digits>\d{{1,5}}(?:\s?-\s?\d{{1,4}})*(?:\.\d{{1,2}}(?!\d))*(?:\s?°)?)(?P<suffix>\s(?:bis"
     rf"|ter|quater|quinquies|sexies|septies)\b(?:\s[a-z]\b)?|\s[a-h]\b(?=\s(?:bis|ter|du|,)))?"
 )
-_PARAGRAPH = re.compile(rf"\balineas?\s+(?P<numbers>\d+(?:er)?(?:\s*(?:,|et|a)\s*\d+)*)\s+d(?:u|e la)\s+(?={TREATY})")
+_PARAGRAPH = re.compile(rf"\balineas?\s+(?P<numbers>\d+(?:er)?(?:\s*(?:,|et|a)\s*\d+)*)\s+d(?:u|e la)\s+(?={_TREATY})")
 # What may stand between two articles of a list without being one of them.
 _BETWEEN = re.compile(
     r"\s*(?:,|;|:|\bet\b|\bou\b|\bainsi\s+que\b|\bensemble\b|\ba\b(?=\s+(?:l|r|d|a|\d))|\bde\b|\bles?\b"
@@ -47,7 +111,7 @@ _PART = re.compile(
 _VERSION = re.compile(
     r"\s*,?\s*(?:ce\s+dernier\s+)?(?:dans|en)\s+(?:sa|leur|ses|leurs|la)\s+(?:version|redaction|versions"
     r"|redactions)\b[^;:.]{0,40}?(?:"
-    r"(?:issue?s?|resultant|anterieure?s?|applicable|posterieure?s?|alors)[^;]{0,200}?(?:" + ACT.replace("?P<", "?P<v_")
+    r"(?:issue?s?|resultant|anterieure?s?|applicable|posterieure?s?|alors)[^;]{0,200}?(?:" + _ACT.replace("?P<", "?P<v_")
     + r")|(?:alors\s+)?applicable(?:\s+(?:au litige|en la cause|a la cause|a l'espece))?|en vigueur)"
 )  # fmt: skip
 _VISA = re.compile(r"(?m)^[ \t]*vu\s+(?:les?\s|l'|la\s|ensemble\s)|^[ \t]*et\s+vu\s")
@@ -168,12 +232,12 @@ def _cited(ruling: RulingText) -> Iterator[Statute]:
             if _lettered(article) and start == match.start():
                 yield Statute(article, "", "cited", start, position, zone)
     for match in _PARAGRAPH.finditer(plain):
-        treaty = SOURCE.match(plain, match.end())
+        treaty = _SOURCE.match(plain, match.end())
         for number in re.findall(r"\d+", match["numbers"]) if treaty else ():
             span = match.start(), treaty.end() if treaty else match.end()
-            name = named(ruling.text, ruling.plain, treaty) if treaty else ""
+            name = _source_name(ruling.text, ruling.plain, treaty) if treaty else ""
             yield Statute(f"alinéa {number}", name, "cited", *span, ruling.zone_at(match.start()))
-    for match in SOURCE.finditer(plain):
+    for match in _SOURCE.finditer(plain):
         if match["number"] or match["day"] or match["eu"]:
             before = plain[max(0, match.start() - 90) : match.start()]
             version = re.search(r"(?:redaction|version|issue?s?|anterieure?s?|posterieure?s?)\b[^;]{0,70}$", before)
@@ -182,7 +246,7 @@ def _cited(ruling: RulingText) -> Iterator[Statute]:
                 role = "version" if version else "cited"
                 yield Statute(
                     "",
-                    named(ruling.text, ruling.plain, match),
+                    _source_name(ruling.text, ruling.plain, match),
                     role,
                     *match.span(),
                     ruling.zone_at(match.start()),
@@ -210,7 +274,7 @@ def _articles(plain: str, position: int) -> tuple[list[str], int]:
                 break
             position = follow.end()
         elif between := _BETWEEN.match(plain, position, stop):
-            if _LINK.match(plain, position) and SOURCE.match(plain, _LINK.match(plain, position).end()):  # type: ignore[union-attr]
+            if _LINK.match(plain, position) and _SOURCE.match(plain, _LINK.match(plain, position).end()):  # type: ignore[union-attr]
                 break
             position = between.end()
         else:
@@ -248,9 +312,9 @@ def _source(ruling: RulingText, position: int, last: Mapping[str, str]) -> tuple
     plain = ruling.plain
     for _ in range(4):
         link = _LINK.match(plain, position)
-        match = SOURCE.match(plain, link.end()) if link else None
+        match = _SOURCE.match(plain, link.end()) if link else None
         if match:
-            return named(ruling.text, ruling.plain, match), match.end()
+            return _source_name(ruling.text, ruling.plain, match), match.end()
         if same := _OF_SAME.match(plain, position):
             kind = same["same"] or same["before"]
             return last.get({"decret": "décret", "texte": ""}.get(kind, kind), ""), same.end()
@@ -263,3 +327,18 @@ def _source(ruling: RulingText, position: int, last: Mapping[str, str]) -> tuple
         comma = re.compile(r"\s*,\s*").match(plain, position)
         position = comma.end() if comma and _LINK.match(plain, comma.end()) else position
     return "", position
+
+
+def _source_name(text: str, plain: str, match: re.Match[str]) -> str:
+    """The name of a code, act or treaty as it is usually written."""
+    if match["code"]:
+        return _CODES_BY_PLAIN_NAME[re.sub(r"'\s", "'", " ".join(match["code"].split()))]
+    if match["act"]:
+        kind = " ".join(match["act"].split()).rstrip("s")
+        kind = {"decret": "décret", "decret-loi": "décret-loi", "arrete": "arrêté"}.get(kind, kind)
+        number = f" n° {''.join(match['number'].split())}" if match["number"] else ""
+        place = match.span("dated") if match["number"] else match.span("day")
+        read = date_at(plain, *place) if place[0] >= 0 else None
+        return f"{kind}{number}{f' du {french(read[0])}' if read else ''}"
+    words = " ".join(text[match.start() : match.end()].split()).replace("’", "'")
+    return words[:1].upper() + words[1:] if match["treaty"] else words[:1].lower() + words[1:]

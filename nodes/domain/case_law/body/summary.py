@@ -135,7 +135,7 @@ def _cited(ruling: RulingText, part: str, start: int, end: int) -> SummarySenten
 
 
 def _story(ruling: RulingText, split: Sequence[Sentence]) -> Iterator[SummarySentence]:
-    story = [sentence for zone in ruling.named("story") for sentence in _within(split, _narrative(ruling, zone))]
+    story = [sentence for zone in ruling.zones_named("story") for sentence in _within(split, _narrative(ruling, zone))]
     own = [sentence for sentence in story if not _JOINS.search(ruling.plain, sentence.start, sentence.end)]
     proceeds = False
     for sentence in own:
@@ -156,10 +156,10 @@ def _narrative(ruling: RulingText, zone: Zone) -> Zone:
 
 def decisive(ruling: RulingText, category: str) -> list[Zone]:
     """The parts of the reasons that carry the solution: those with a visa where the court quashes, else the longest."""
-    story_start = next((zone.start for zone in ruling.named("story")), min(HEAD // 2, ruling.operative))
+    story_start = next((zone.start for zone in ruling.zones_named("story")), min(HEAD // 2, ruling.operative))
     reasons = [
         zone
-        for zone in list(ruling.named("reasons")) or [Zone("reasons", story_start, ruling.operative)]
+        for zone in list(ruling.zones_named("reasons")) or [Zone("reasons", story_start, ruling.operative)]
         if not _NO_REASONS.search(ruling.plain, zone.start, zone.end) or zone.end - zone.start > 1_200
     ]
     quashing = [zone for zone in reasons if re.match(r"\s*vu\s", ruling.lined[zone.start : zone.start + 30])]
@@ -177,7 +177,9 @@ def _question(ruling: RulingText, split: Sequence[Sentence], solution: Solution 
         return
     carrying = decisive(ruling, category)
     before = carrying[0].start if carrying else ruling.operative
-    grounds = [zone for zone in ruling.named("grounds") if zone.start < before] or list(ruling.named("grounds"))
+    grounds = [zone for zone in ruling.zones_named("grounds") if zone.start < before] or list(
+        ruling.zones_named("grounds")
+    )
     for zone in reversed(grounds):
         for sentence in _within(split, zone):
             words = ruling.plain[sentence.start : sentence.end]

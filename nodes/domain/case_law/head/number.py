@@ -97,7 +97,7 @@ def _appeals(ruling: RulingText) -> list[StatedValue]:
         bare = _APPEAL_NUMBER.search(plain, 0, HEAD)
         return [StatedValue(_dotted(bare), bare.start(), bare.end(), "pourvoi", UNLABELLED)] if bare else []
     # What the parties lodged is named once more below the head.
-    story = next((zone.start for zone in ruling.named("story")), 0)
+    story = next((zone.start for zone in ruling.zones_named("story")), 0)
     lodged = {
         _dotted(match)
         for lead in _LODGED.finditer(plain, listed[-1].end, max(story, HEAD))
@@ -169,7 +169,7 @@ def _dates(ruling: RulingText, jurisdiction: str) -> Iterator[StatedValue | None
         yield _after(plain, _READ_OUT.finditer(plain), "read", near=20)
         # An administrative court tells early, and in one line, of the judgement that it is asked to review.
         story_start = (
-            next((zone.start for zone in ruling.named("story")), HEAD) if jurisdiction in ADMINISTRATIVE else HEAD
+            next((zone.start for zone in ruling.zones_named("story")), HEAD) if jurisdiction in ADMINISTRATIVE else HEAD
         )
         yield _headed(lined, jurisdiction, min(story_start, HEAD))
     if jurisdiction != STATE_COUNCIL:

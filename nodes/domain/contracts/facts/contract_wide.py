@@ -10,7 +10,7 @@ APART = 30_000
 """Characters between two sentences, some ten pages: what lies further apart may be two agreements bound together."""
 
 # A quote may hold the heading of the next article, and its first paragraph.
-_SENTENCE = re.compile(
+_SENTENCE_END = re.compile(
     r"(?<=[.;])\s+(?=[\"“«(]?[A-ZÀ-Ý\d])"
     r"|(?<!\s)\s*\n\s*(?=(?i:(?:article|section|clause) )?\d+(?:\.\d+)+[.)]?\s+[\"“«(]?[A-ZÀ-Ý])"
 )
@@ -28,17 +28,17 @@ _PART = re.compile(
 """With such words a sentence may be about a part of the contract, or hold under a condition."""
 
 
-def split(quote: str) -> list[str]:
+def split_sentences(quote: str) -> list[str]:
     """The sentences of a quote, one that stands below a heading apart from it."""
-    return _SENTENCE.split(quote)
+    return _SENTENCE_END.split(quote)
 
 
-def unlabelled(sentence: str) -> str:
+def without_label(sentence: str) -> str:
     """A sentence simplified, without the number that it bears."""
     return _LABEL.sub("", simplify(sentence))
 
 
-def of_whole(sentence: str) -> str:
+def about_whole_contract(sentence: str) -> str:
     """The sentence simplified where it is about this contract as a whole; "" where a part or a condition comes in."""
-    plain = unlabelled(sentence)
+    plain = without_label(sentence)
     return plain if _THIS_CONTRACT.match(plain) and not _PART.search(plain) else ""

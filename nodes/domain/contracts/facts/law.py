@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from nodes.domain.contracts.contract_text import MARGIN, ContractText, spaced
 from nodes.domain.contracts.facts.contract_wide import APART
-from nodes.domain.contracts.facts.law_names import NAME, law_of_contract, other_law, place_of, tidy
+from nodes.domain.contracts.facts.law_names import NAME, differs_from_law, law_of_contract, law_place, tidy
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.negation import affirmed
 
@@ -105,13 +105,13 @@ def _law_sentences(contract: ContractText) -> list[tuple[int, int]]:
 def _other_laws(contract: ContractText, first: str, law_sentences: list[tuple[int, int]]) -> Iterator[Proposal]:
     """Laws that the whole contract is given beside the one that is known, if that is given to the whole of it too."""
     contract_laws = [(law, *span) for span in law_sentences if (law := law_of_contract(contract.plain[slice(*span)]))]
-    near = [start for law, start, _ in contract_laws if not other_law(law, first)]
+    near = [start for law, start, _ in contract_laws if not differs_from_law(law, first)]
     laws = [first]
     for law, start, end in contract_laws:
         # Further apart they may stand in two agreements that are bound together.
         if len(laws) == MOST_LAWS:
             return
-        if all(other_law(law, earlier) for earlier in laws) and _is_near(near, start):
+        if all(differs_from_law(law, earlier) for earlier in laws) and _is_near(near, start):
             laws.append(law)
             if fact := _law(contract, start, end):
                 yield fact
@@ -127,7 +127,7 @@ def _law(contract: ContractText, start: int, end: int) -> Proposal | None:
     if not _GOVERNS.search(plain):
         return None
     # A reader that meets a page break may have parted the sentence. A law that is excluded does not govern.
-    place = place_of(affirmed(plain)) or place_of(affirmed(contract.plain[start : end + TORN]))
+    place = law_place(affirmed(plain)) or law_place(affirmed(contract.plain[start : end + TORN]))
     if place:
         name, low, high = place
         written = " ".join(contract.raw[start + low : start + high].split())

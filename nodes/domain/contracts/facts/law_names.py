@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from nodes.domain.contracts.contract_text import spaced
-from nodes.domain.contracts.facts.contract_wide import of_whole
+from nodes.domain.contracts.facts.contract_wide import about_whole_contract
 from nodes.domain.text.negation import affirmed
 from nodes.domain.text.normalise import simplify
 
@@ -70,13 +70,13 @@ _OTHER_WORDS = re.compile(
 )
 
 
-def law_named(sentence: str) -> str:
+def first_law(sentence: str) -> str:
     """The country or state whose law a sentence names first and does not exclude; "" where it names none."""
-    place = place_of(affirmed(sentence))
+    place = law_place(affirmed(sentence))
     return place[0] if place else ""
 
 
-def place_of(plain: str) -> tuple[str, int, int] | None:
+def law_place(plain: str) -> tuple[str, int, int] | None:
     """The law's country or state, in English where it is known, and where it stands."""
     adjective = _BY_ADJECTIVE.search(_same_length(plain))
     match = _OF_PLACE.search(plain) or _STATE_LAW.search(plain)
@@ -106,11 +106,11 @@ def tidy(place: str) -> str:
 
 def law_of_contract(sentence: str) -> str:
     """The law of the whole contract; "" where the sentence is about less, or says more."""
-    plain = of_whole(sentence)
-    return law_named(sentence) if plain and _GOVERNED.search(plain) else ""
+    plain = about_whole_contract(sentence)
+    return first_law(sentence) if plain and _GOVERNED.search(plain) else ""
 
 
-def other_law(first: str, second: str) -> bool:
+def differs_from_law(first: str, second: str) -> bool:
     """Are these two laws, of which neither includes the other?"""
     names = simplify(first), simplify(second)
     return not any(_WIDE.search(name) for name in names) and names[0] not in names[1] and names[1] not in names[0]

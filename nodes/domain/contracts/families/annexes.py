@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 from nodes.domain.contracts.contract_text import ContractText
-from nodes.domain.contracts.families.document_lists import general_terms, listed_documents, within
+from nodes.domain.contracts.families.document_lists import general_terms, in_lists, listed_documents
 from nodes.domain.contracts.families.named_annexes import (
-    defined,
-    label_named,
-    labels_by_name,
-    named,
+    defined_terms,
+    label_from_name,
+    labels_in_title,
     named_headings,
-    parts_of,
+    partial_names,
+    unnumbered_annexes,
 )
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.normalise import Span
@@ -102,22 +102,22 @@ def labels_in(name: str) -> set[str]:
     """The annexes that a title or the name of a file says it is; all of "Schedules 1 to 3"."""
     plain = re.sub(r"[_]+", " ", name)
     labels = {label_of(match["kind"], number) for match in _LABEL.finditer(plain) for number in _numbers(plain, match)}
-    return labels or labels_by_name(name)
+    return labels or labels_in_title(name)
 
 
-def names_of(label: str) -> set[str]:
+def equivalent_names(label: str) -> set[str]:
     """What tells an annex apart; one of another kind with the same number may be meant, A1 is A-1, and I is 1."""
     number = label.rpartition(" ")[2]
     plain = re.sub(r"(?<=[a-z])-(?=\d)", "", number)
     return {number, plain} | ({str(1 + _ROMAN.index(plain))} if plain in _ROMAN else set())
 
 
-def answers_to(label: str) -> set[str]:
+def accepted_names(label: str) -> set[str]:
     """Names under which an annex that is there may be meant: B-1 is some of B, a part of its name is enough."""
-    return names_of(label) | parts_of(label) | {label.rpartition(" ")[2].partition("-")[0]}
+    return equivalent_names(label) | partial_names(label) | {label.rpartition(" ")[2].partition("-")[0]}
 
 
-def are_annexes(name: str) -> bool:
+def holds_annexes(name: str) -> bool:
     """Whether a file of this name, or a document with this title, holds annexes without saying which."""
     return re.fullmatch(rf"[\d\W_]*(?:all |les )?(?:{_KIND}s?|appendices)\b.{{0,40}}", name.strip(), re.I) is not None
 
@@ -137,7 +137,7 @@ def read_annexes(contract: ContractText, form: str = "") -> Iterator[Proposal]:
             labels.add(label)
             start = match.start("kind")
             end = match.end() if match.end() - start <= LONGEST else match.start("rest")
-            _, name = named_lines.pop(start, (0, label_named(_title_of(contract.raw, match))))
+            _, name = named_lines.pop(start, (0, label_from_name(_title_of(contract.raw, match))))
             detail = {"label": label, **({"name": name} if name else {})}
             yield contract.fact(
                 "annex_heading", " ".join(contract.raw[start:end].split()), start, end, detail, exact=True
@@ -177,8 +177,8 @@ def _references(contract: ContractText, form: str) -> Iterator[Proposal]:
                     value = " ".join(match.group().split()) if single else f"{match['kind']} {number}"
                     detail = {"label": label, "said": mention}
                     references[label] = match.start(), contract.fact("annex_reference", value, *match.span(), detail)
-    terms = defined(contract.plain)
-    for match, label in named(contract.plain):
+    terms = defined_terms(contract.plain)
+    for match, label in unnumbered_annexes(contract.plain):
         mention = "attached" if _is_attached(contract.plain, match) else "named"
         if label in references or len(references) >= MOST_ANNEXES:
             continue
@@ -230,7 +230,9 @@ def _is_named_as_own(contract: ContractText, match: re.Match[str], form: str, li
     before, behind = _near(contract.plain, match)
     if _NO_PAPER.search(f"{before} {behind}") or _FOREIGN.match(behind):
         return False
-    return within(match.start(), lists) or _LEADS_TO.search(before) is not None or _DESCRIBES.match(behind) is not None
+    return (
+        in_lists(match.start(), lists) or _LEADS_TO.search(before) is not None or _DESCRIBES.match(behind) is not None
+    )
 
 
 def _is_heading(contract: ContractText, match: re.Match[str]) -> bool:

@@ -96,7 +96,7 @@ def listed_documents(raw: str) -> list[Span]:
     return apart
 
 
-def within(offset: int, lists: Sequence[Span]) -> bool:
+def in_lists(offset: int, lists: Sequence[Span]) -> bool:
     """Whether an offset lies in one of these lists."""
     index = bisect_right(lists, offset, key=lambda span: span[0]) - 1
     return index >= 0 and offset < lists[index][1]
@@ -106,9 +106,9 @@ def general_terms(contract: ContractText, lists: Sequence[Span]) -> Span | None:
     """The first name of general terms of a stated version, in such a list, or said to bind, unless the document itself
     has them."""
     for match in _TERMS.finditer(contract.plain):
-        applies = match["version"] or within(match.start(), lists) or _binds(contract, match)
+        applies = match["version"] or in_lists(match.start(), lists) or _binds(contract, match)
         if applies and not _is_ruled_out(contract, match):
-            has_own_terms = any(not within(heading.start(), lists) for heading in _HEADING.finditer(contract.raw))
+            has_own_terms = any(not in_lists(heading.start(), lists) for heading in _HEADING.finditer(contract.raw))
             return None if has_own_terms or _ITSELF.search(contract.plain) else match.span()
     return None
 

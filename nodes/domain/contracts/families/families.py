@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 from nodes.domain.contracts.families.annexes import (
     GENERAL_TERMS,
     OF_ANOTHER,
-    answers_to,
-    are_annexes,
+    accepted_names,
+    equivalent_names,
+    holds_annexes,
     labels_in,
-    names_of,
 )
 from nodes.domain.contracts.families.members import Member
 from nodes.domain.contracts.families.references import form_of
@@ -24,11 +24,11 @@ from nodes.domain.evidence.findings import Finding, Location, finding_id
 from nodes.domain.text.normalise import simplify
 
 SOURCE = "local:families@3"
-MISSING_ANNEX, MISSING_MASTER = "missing_annex", "missing_master"
-ACROSS = (MISSING_ANNEX, MISSING_MASTER)
+MISSING_ANNEX, MISSING_MAIN_AGREEMENT = "missing_annex", "missing_master"
+ACROSS = (MISSING_ANNEX, MISSING_MAIN_AGREEMENT)
 """Types of the findings that come from here; a playbook says under `across` how they count."""
-_MASTERS = frozenset(("agreement", "general_terms", ""))
-CROWD = 500
+_MAIN_FORMS = frozenset(("agreement", "general_terms", ""))
+MOST_BY_TITLE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Families:
     """Who belongs to whom."""
 
     members: Mapping[str, Member]
-    masters: Mapping[str, tuple[str, bool]]
+    main_agreements: Mapping[str, tuple[str, bool]]
     """Document → the agreement that it belongs to, and whether that is certain."""
     findings: tuple[Finding, ...]
     """Annexes and agreements that are named and are not there; not scored yet."""
@@ -46,19 +46,21 @@ class Families:
     @property
     def parts(self) -> frozenset[str]:
         """Documents that belong to another: nothing is missing in them for not being said again."""
-        return frozenset(self.masters) | {name for name, member in self.members.items() if member.form == "amendment"}
+        return frozenset(self.main_agreements) | {
+            name for name, member in self.members.items() if member.form == "amendment"
+        }
 
     def amendments(self) -> Iterator[tuple[str, list[tuple[Member, bool]]]]:
         """Each agreement with its amendments, the earliest first, and whether they are certainly its own."""
         by_agreement: dict[str, list[tuple[Member, bool]]] = defaultdict(list)
-        for name, (master, certain) in self.masters.items():
+        for name, (main_agreement, certain) in self.main_agreements.items():
             if self.members[name].form == "amendment":
-                by_agreement[master].append((self.members[name], certain))
-        for master in sorted(by_agreement):
+                by_agreement[main_agreement].append((self.members[name], certain))
+        for main_agreement in sorted(by_agreement):
             yield (
-                master,
+                main_agreement,
                 sorted(
-                    by_agreement[master],
+                    by_agreement[main_agreement],
                     key=lambda amendment: (_amendment_order(amendment[0]), amendment[0].row.ordinal),
                 ),
             )
@@ -66,9 +68,9 @@ class Families:
     def adopted(self) -> dict[str, str]:
         """Suppliers of documents that name none themselves: that of the agreement to which they belong."""
         return {
-            name: self.members[master].row.supplier
-            for name, (master, certain) in self.masters.items()
-            if certain and not self.members[name].row.supplier and self.members[master].row.supplier
+            name: self.members[main_agreement].row.supplier
+            for name, (main_agreement, certain) in self.main_agreements.items()
+            if certain and not self.members[name].row.supplier and self.members[main_agreement].row.supplier
         }
 
 
@@ -76,17 +78,17 @@ def families(members: Iterable[Member]) -> Families:
     """Put documents together; where two agreements fit, none is chosen. Deterministic, whatever the order."""
     by_name = {member.row.document: member for member in sorted(members, key=lambda member: member.row.ordinal)}
     agreements = _Agreements(by_name.values())
-    masters: dict[str, tuple[str, bool]] = {}
+    main_agreements: dict[str, tuple[str, bool]] = {}
     for name, member in by_name.items():
         container = name.rpartition("#")[0]
-        chosen = (container, True) if container in by_name else agreements.master_of(member)
+        chosen = (container, True) if container in by_name else agreements.main_agreement_of(member)
         if chosen is not None:
-            masters[name] = chosen
+            main_agreements[name] = chosen
     restated: dict[str, tuple[Member, bool]] = {}
     for newer in by_name.values():
         if older := agreements.restated_by(newer):
             restated[older[0]] = newer, older[1]
-    return Families(by_name, masters, tuple(_missing_documents(by_name, masters)), restated)
+    return Families(by_name, main_agreements, tuple(_missing_documents(by_name, main_agreements)), restated)
 
 
 class _Agreements:
@@ -96,7 +98,7 @@ class _Agreements:
         self.references: dict[tuple[str, str, str], list[Member]] = defaultdict(list)
         self.titles: dict[str, list[Member]] = defaultdict(list)
         for member in members:
-            if member.form not in _MASTERS:
+            if member.form not in _MAIN_FORMS:
                 continue
             for group in _groups(member):
                 self.titles[group].append(member)
@@ -104,7 +106,7 @@ class _Agreements:
                     if name:
                         self.references[group, kind, name].append(member)
 
-    def master_of(self, part: Member) -> tuple[str, bool] | None:
+    def main_agreement_of(self, part: Member) -> tuple[str, bool] | None:
         """The agreement that a part names, and whether more than its title says so; its own supplier's come first.
 
         An amendment that names none may belong to the only one that there is of its supplier.
@@ -119,11 +121,13 @@ class _Agreements:
     def restated_by(self, newer: Member) -> tuple[str, bool] | None:
         """The agreement in whose place this one says it comes, and whether it is certainly that."""
         scope = newer.parent.get("restates") if newer.form not in OF_ANOTHER else None
-        master = self._named_by(newer) if scope else None
-        return (master[0], master[1] and scope == "whole") if master else None
+        main_agreement = self._named_by(newer) if scope else None
+        return (main_agreement[0], main_agreement[1] and scope == "whole") if main_agreement else None
 
     def _named_by(self, part: Member) -> tuple[str, bool] | None:
-        return next((master for group in _groups(part) if (master := self._in_group(part, group))), None)
+        return next(
+            (main_agreement for group in _groups(part) if (main_agreement := self._in_group(part, group))), None
+        )
 
     def _in_group(self, part: Member, group: str) -> tuple[str, bool] | None:
         title = simplify(part.parent.get("title", ""))
@@ -151,7 +155,7 @@ class _Agreements:
         crowd = self.titles.get(group, [])
         return (
             [agreement for agreement in crowd if title and _titles_match(title, agreement.title)]
-            if len(crowd) <= CROWD
+            if len(crowd) <= MOST_BY_TITLE
             else []
         )
 
@@ -163,7 +167,7 @@ def _groups(member: Member) -> tuple[str, str]:
     """
     file = member.row.document.partition("#")[0]
     folder = PurePosixPath(file).parent
-    folder = folder.parent if are_annexes(folder.name) and str(folder.parent) != "." else folder
+    folder = folder.parent if holds_annexes(folder.name) and str(folder.parent) != "." else folder
     return member.supplier, f"folder {folder}" if str(folder) != "." else f"file {file}"
 
 
@@ -171,32 +175,41 @@ def _titles_match(title: str, other_title: str) -> bool:
     return title in other_title or other_title in title
 
 
-def _differs(part: Member, master: Member) -> bool:
+def _differs(part: Member, main_agreement: Member) -> bool:
     """Do number or date say that this is another agreement of the same title?"""
     number, date = simplify(part.parent.get("number", "")), part.parent.get("date", "")
-    return bool(number and master.reference and number != master.reference) or bool(
-        date and master.signing_dates and date not in master.dates
+    return bool(number and main_agreement.reference and number != main_agreement.reference) or bool(
+        date and main_agreement.signing_dates and date not in main_agreement.dates
     )
 
 
-def _missing_documents(members: Mapping[str, Member], masters: Mapping[str, tuple[str, bool]]) -> Iterator[Finding]:
+def _missing_documents(
+    members: Mapping[str, Member], main_agreements: Mapping[str, tuple[str, bool]]
+) -> Iterator[Finding]:
     """What is said to be attached or to belong to a contract, or is amended, and is not among the documents."""
     in_file: dict[str, set[str]] = defaultdict(set)
     nearby: dict[str, set[str]] = defaultdict(set)
     for name, member in members.items():
-        in_file[name.partition("#")[0]] |= set().union(*map(answers_to, member.labels))
-        own_names = set().union(*map(answers_to, _own_labels(member)))
-        for group in (*_groups(member), f"master {masters[name][0]}" if name in masters else ""):
+        in_file[name.partition("#")[0]] |= set().union(*map(accepted_names, member.labels))
+        own_names = set().union(*map(accepted_names, _own_labels(member)))
+        for group in (*_groups(member), f"master {main_agreements[name][0]}" if name in main_agreements else ""):
             nearby[group] |= own_names
     for name, member in members.items():
         if member.row.state != "done":
             continue
-        if member.form == "amendment" and name not in masters and member.named_at is not None and member.named_at.page:
-            yield _finding(member, MISSING_MASTER, member.named_at, "what it changes is not among the documents")
+        if (
+            member.form == "amendment"
+            and name not in main_agreements
+            and member.named_at is not None
+            and member.named_at.page
+        ):
+            yield _finding(
+                member, MISSING_MAIN_AGREEMENT, member.named_at, "what it changes is not among the documents"
+            )
         groups = (*_groups(member), f"master {name}")
         present = in_file[name.partition("#")[0]].union(*(nearby[group] for group in groups))
         for fact in member.annexes:
-            if present.isdisjoint(names_of(str(fact.detail["label"]))):
+            if present.isdisjoint(equivalent_names(str(fact.detail["label"]))):
                 mention = "named" if fact.detail.get("said") == "named" else "said to be attached"
                 yield _finding(member, MISSING_ANNEX, fact, f"{fact.value} is {mention} and is not there")
 
@@ -205,7 +218,7 @@ def _own_labels(member: Member) -> set[str]:
     """The annexes that a document is, not those that it has, unless it is the file of all; general terms too."""
     own_name = PurePosixPath(member.row.document.rpartition("#")[2]).stem
     labels = labels_in(own_name) | labels_in(member.title)
-    if are_annexes(own_name):
+    if holds_annexes(own_name):
         labels |= member.labels
     if "general_terms" in (member.form, form_of(own_name)):
         labels.add(GENERAL_TERMS)

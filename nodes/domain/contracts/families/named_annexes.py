@@ -88,7 +88,7 @@ _AGREED = re.compile(r"\bdata (?:processing|protection) (?:agreement|terms)\b", 
 _LINE = re.compile(r"[^\n\f]+")
 
 
-def label_named(name: str) -> str:
+def label_from_name(name: str) -> str:
     """Label of an annex by the words of its name: annex data_processing; "" where they name none."""
     words = re.findall(r"[a-z]{2,}", simplify(name).replace("'", " "))
     while words and words[0] in _NO_NAME:
@@ -96,23 +96,23 @@ def label_named(name: str) -> str:
     return f"annex {'_'.join(words)}" if words and not _NO_NAME & set(words) and len(words) <= MOST_WORDS else ""
 
 
-def named(plain: str) -> Iterator[tuple[re.Match[str], str]]:
+def unnumbered_annexes(plain: str) -> Iterator[tuple[re.Match[str], str]]:
     """Each name of an annex in prose that has no number beside it, with its label."""
     for pattern in (_EN, _FR):
         for match in pattern.finditer(plain):
             before, behind = plain[max(match.start() - _BESIDE, 0) : match.start()], plain[match.end() :][:_BESIDE]
             if _NUMBERED_BEFORE.search(before) or _NUMBERED_BEHIND.match(behind):
                 continue
-            if label := label_named(match["name"]):
+            if label := label_from_name(match["name"]):
                 yield match, label
 
 
-def defined(plain: str) -> set[str]:
+def defined_terms(plain: str) -> set[str]:
     """Labels of the names that stand in quotation marks: terms for a time table, or for an annex with a number."""
-    return {label for match in _TERM.finditer(plain) for _, label in named(f"{match['term']} ")}
+    return {label for match in _TERM.finditer(plain) for _, label in unnumbered_annexes(f"{match['term']} ")}
 
 
-def labels_by_name(title: str) -> set[str]:
+def labels_in_title(title: str) -> set[str]:
     """The annex that a title, or the name of a file, says it is without a number."""
     plain = re.sub(r"[_\W]+", " ", simplify(title)).strip()
     if len(title) > LONGEST_HEADING or not (_ANY_KIND.search(plain) or _AGREED.search(plain)):
@@ -128,12 +128,12 @@ def named_headings(raw: str) -> Iterator[tuple[int, int, str]]:
         if len(words) > LONGEST_HEADING or not words or words[-1] in ".,;" or not words[0].isupper():
             continue
         if _ANY_KIND.search(words) and _is_title(words):
-            for label in labels_by_name(words):
+            for label in labels_in_title(words):
                 start = line.start() + line.group().index(words)
                 yield start, start + len(words), label
 
 
-def parts_of(label: str) -> set[str]:
+def partial_names(label: str) -> set[str]:
     """The runs of words of a label: what is called "data processing" is some of "data processing agreement"."""
     words = label.rpartition(" ")[2].split("_")
     return {"_".join(words[low:high]) for low in range(len(words)) for high in range(low + 1, len(words) + 1)}

@@ -62,7 +62,7 @@ def articles_of(paragraphs: Numbering, start: int, end: int) -> tuple[str, ...]:
     return tuple(filter(None, (first, *(number for offset, number in paragraphs[low:] if offset < end))))
 
 
-def marked(
+def find_overrides(
     findings: Sequence[Finding], families: Families, numbered: Mapping[str, Numbering]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """(finding id, {by, unit, page, action, certain}) of each finding that an amendment overrides or may override.
@@ -75,11 +75,11 @@ def marked(
     for finding in findings:
         if finding.spans and not finding.about:
             by_document[finding.document].append(finding)
-    for master, amendments in families.amendments():
-        paragraphs = numbered.get(master, ())
+    for main_agreement, amendments in families.amendments():
+        paragraphs = numbered.get(main_agreement, ())
         placed = [
             (finding, articles_of(paragraphs, finding.spans[0][0], finding.spans[-1][1]))
-            for finding in by_document[master]
+            for finding in by_document[main_agreement]
         ]
         voided: set[str] = set()
         for member, certain in amendments:
@@ -177,7 +177,7 @@ def _mark(amendment: Member, page: int, action: str, *, certain: bool) -> dict[s
     }
 
 
-def said(finding: Finding) -> str:
+def override_reason(finding: Finding) -> str:
     """Why a finding counts no more, or perhaps no more; "" for one that no amendment touches."""
     if not finding.overridden:
         return ""

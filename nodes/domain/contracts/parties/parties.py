@@ -109,16 +109,16 @@ class Party:
     start: int
     end: int
     """Of the words that name and define it."""
-    also: tuple[str, ...] = ()
+    other_aliases: tuple[str, ...] = ()
     """What else the contract calls it."""
 
     @property
     def supplies(self) -> bool:
-        return any(_SUPPLIER_ROLES.search(simplify(alias)) for alias in (self.alias, *self.also))
+        return any(_SUPPLIER_ROLES.search(simplify(alias)) for alias in (self.alias, *self.other_aliases))
 
     @property
     def buys(self) -> bool:
-        return any(_CUSTOMER_ROLES.search(simplify(alias)) for alias in (self.alias, *self.also))
+        return any(_CUSTOMER_ROLES.search(simplify(alias)) for alias in (self.alias, *self.other_aliases))
 
 
 def parties(text: DocumentText) -> list[Party]:

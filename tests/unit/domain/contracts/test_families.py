@@ -18,7 +18,7 @@ from sample_families import (
 )
 
 from nodes.domain.contracts.families.families import Families, families
-from nodes.domain.contracts.families.overrides import article_at, marked, numbering
+from nodes.domain.contracts.families.overrides import article_at, find_overrides, numbering
 from nodes.domain.evidence.findings import Finding
 
 SECOND = (
@@ -30,12 +30,12 @@ def overrides(related: Families, texts: dict[str, str], findings: Sequence[Findi
     """Clause type → (by, certain) of each finding that is marked."""
     kinds = {one.finding_id: f"{one.document}:{one.clause_type}" for one in findings}
     numbered = {name: numbering(text) for name, text in texts.items()}
-    return {kinds[key]: (over["by"], over["certain"]) for key, over in marked(findings, related, numbered)}
+    return {kinds[key]: (over["by"], over["certain"]) for key, over in find_overrides(findings, related, numbered)}
 
 
 def test_an_article_that_is_replaced_or_deleted_is_overridden_and_one_that_is_touched_may_be() -> None:
     related = families([member_of("master.pdf", MASTER), member_of("amendment.pdf", AMENDMENT, ordinal=1)])
-    assert related.masters == {"amendment.pdf": ("master.pdf", True)}
+    assert related.main_agreements == {"amendment.pdf": ("master.pdf", True)}
     findings = found_in("master.pdf", MASTER, **MASTER_CLAUSES)
     assert overrides(related, {"master.pdf": MASTER}, findings) == {
         "master.pdf:cap_on_liability": ("amendment.pdf", True),
@@ -63,7 +63,7 @@ def test_a_french_amendment_finds_its_contract_by_title_and_date() -> None:
         member_of("avenant.pdf", FRENCH_AMENDMENT, ordinal=1, language="fr", supplier="Verdelis"),
     ]
     related = families(members)
-    assert related.masters == {"avenant.pdf": ("contrat.pdf", True)}
+    assert related.main_agreements == {"avenant.pdf": ("contrat.pdf", True)}
     clause = "2.1 L'Acheteur s'engage à s'approvisionner exclusivement auprès du Fournisseur."
     findings = found_in("contrat.pdf", FRENCH_MASTER, exclusivity=clause)
     assert overrides(related, {"contrat.pdf": FRENCH_MASTER}, findings) == {
@@ -75,14 +75,14 @@ def test_where_only_the_title_fits_an_override_is_not_claimed_and_where_two_fit_
     unnumbered = AMENDMENT.replace("AC/2023-017 dated 1 March 2023", "dated 1 March 2023")
     bare = MASTER.replace("Reference: AC/2023-017\n", "").replace("is made on 1 March 2023 ", "is made ")
     related = families([member_of("m.pdf", bare), member_of("a.pdf", unnumbered, ordinal=1)])
-    assert related.masters == {"a.pdf": ("m.pdf", False)}
+    assert related.main_agreements == {"a.pdf": ("m.pdf", False)}
     findings = found_in("m.pdf", bare, **MASTER_CLAUSES)
     assert {sure for _, sure in overrides(related, {"m.pdf": bare}, findings).values()} == {False}
 
     two = [member_of("m.pdf", bare), member_of("n.pdf", bare, ordinal=1), member_of("a.pdf", unnumbered, ordinal=2)]
-    assert families(two).masters == {}
+    assert families(two).main_agreements == {}
     other = MASTER.replace("AC/2023-017", "ZZ/9999-001").replace("1 March 2023", "7 July 2021")
-    assert families([member_of("m.pdf", other), member_of("a.pdf", AMENDMENT, ordinal=1)]).masters == {}
+    assert families([member_of("m.pdf", other), member_of("a.pdf", AMENDMENT, ordinal=1)]).main_agreements == {}
 
 
 def test_an_amendment_whose_agreement_is_not_there_is_a_finding_with_the_words_that_name_it() -> None:

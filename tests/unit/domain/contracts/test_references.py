@@ -15,7 +15,7 @@ from sample_families import (
 )
 
 from nodes.domain.contracts.families.families import Families, families
-from nodes.domain.contracts.families.overrides import marked, numbering
+from nodes.domain.contracts.families.overrides import find_overrides, numbering
 from nodes.domain.contracts.reader import read
 from nodes.domain.scoring.absence import counts
 
@@ -86,7 +86,7 @@ def over_by(*sentences: str) -> dict[str, tuple[str, str, bool, bool]]:
         members.append(member_of(f"{number}.pdf", text + sentence, ordinal=number))
     related = families(members)
     findings = {one.finding_id: one for one in found_in("m.pdf", MASTER, **MASTER_CLAUSES)}
-    marks = dict(marked(list(findings.values()), related, {"m.pdf": numbering(MASTER)}))
+    marks = dict(find_overrides(list(findings.values()), related, {"m.pdf": numbering(MASTER)}))
     return {
         findings[key].clause_type: (
             over["by"], over["action"], over["certain"], counts(findings[key].with_(overridden=over))
@@ -132,7 +132,7 @@ OWN = 'made on 2 February 2022 between Acme Ltd (the "Supplier") and Meridian SA
 )  # fmt: skip
 def test_a_part_names_its_agreement_by_the_date_of_that_agreement_and_not_by_its_own(text: str) -> None:
     related = families([member_of("m.pdf", UNDATED), member_of("a.pdf", text, ordinal=1)])
-    assert (related.masters, related.findings) == ({"a.pdf": ("m.pdf", True)}, ())
+    assert (related.main_agreements, related.findings) == ({"a.pdf": ("m.pdf", True)}, ())
     assert related.members["a.pdf"].parent["date"] == "2021-03-03"
     assert "2021-03-03" not in related.members["a.pdf"].dates
 
@@ -152,7 +152,7 @@ def test_a_french_amendment_names_its_agreement_in_either_gender(named: str) -> 
         member_of("c.pdf", master, language="fr"),
         member_of("a.pdf", f"Avenant n° 2\n{named}\nFait à Lyon, le 3 avril 2025.\n", ordinal=1, language="fr"),
     ]
-    assert families(members).masters == {"a.pdf": ("c.pdf", True)}
+    assert families(members).main_agreements == {"a.pdf": ("c.pdf", True)}
 
 
 def test_the_day_on_which_an_agreement_takes_effect_does_not_make_it_another_one() -> None:
@@ -160,17 +160,17 @@ def test_the_day_on_which_an_agreement_takes_effect_does_not_make_it_another_one
     master = member_of("c.pdf", unsigned, language="fr")
     assert master.dates == {"2023-07-01"}
     amendment = member_of("a.pdf", FRENCH_AMENDMENT, ordinal=1, language="fr")
-    assert families([master, amendment]).masters == {"a.pdf": ("c.pdf", False)}
+    assert families([master, amendment]).main_agreements == {"a.pdf": ("c.pdf", False)}
     other = member_of("c.pdf", FRENCH_MASTER.replace("12 juin", "13 juin"), language="fr")
     assert [one.clause_type for one in families([other, amendment]).findings] == ["missing_master"]
     by_effect = FRENCH_AMENDMENT.replace("du 12 juin 2023", "du 1er juillet 2023")
-    assert families([master, member_of("a.pdf", by_effect, ordinal=1, language="fr")]).masters["a.pdf"][1]
+    assert families([master, member_of("a.pdf", by_effect, ordinal=1, language="fr")]).main_agreements["a.pdf"][1]
 
 
 def test_a_title_that_is_named_without_a_date_is_enough_to_look_for_the_agreement_but_not_to_be_sure() -> None:
     text = f"AMENDMENT No. 1 TO THE SERVICES AGREEMENT\n\nThis Amendment is {OWN}.\n"
     amendment = member_of("a.pdf", text, ordinal=1)
-    assert families([member_of("m.pdf", UNDATED), amendment]).masters == {"a.pdf": ("m.pdf", False)}
+    assert families([member_of("m.pdf", UNDATED), amendment]).main_agreements == {"a.pdf": ("m.pdf", False)}
     lease = UNDATED.replace("Services Agreement", "Office Lease")
     assert [one.clause_type for one in families([member_of("m.pdf", lease), amendment]).findings] == ["missing_master"]
 

@@ -6,7 +6,7 @@ import pytest
 from sample_families import MASTER, member_of
 
 from nodes.domain.contracts.families.families import Families, families
-from nodes.domain.contracts.families.overrides import marked
+from nodes.domain.contracts.families.overrides import find_overrides
 from nodes.domain.evidence.findings import Candidate, Finding
 from nodes.domain.evidence.locate_findings import located
 from nodes.domain.text.documents import DocumentText, Page, SourceDocument
@@ -34,14 +34,14 @@ def cap() -> Finding:
 @pytest.mark.parametrize("words", ["It amends and restates in its entirety", "It supersedes and replaces"])
 def test_a_restated_agreement_overrides_every_clause_of_the_one_that_it_names(words: str) -> None:
     known = related(NEWER.format(words=words))
-    ((name, over),) = marked([cap()], known, {})
+    ((name, over),) = find_overrides([cap()], known, {})
     assert name == cap().finding_id
     assert over == {"by": "new.pdf", "unit": "page", "page": 1, "action": "replace", "certain": True}
 
 
 def test_the_newer_agreement_is_no_part_of_the_older_one_and_may_lack_clauses_itself() -> None:
     known = related(NEWER.format(words="It amends and restates in its entirety"))
-    assert (known.masters, known.parts, known.findings) == ({}, frozenset(), ())
+    assert (known.main_agreements, known.parts, known.findings) == ({}, frozenset(), ())
 
 
 @pytest.mark.parametrize(
@@ -49,22 +49,22 @@ def test_the_newer_agreement_is_no_part_of_the_older_one_and_may_lack_clauses_it
     [("It is without prejudice to", None), ("Orders are placed under", None), ("It replaces", True)],
 )
 def test_only_what_says_that_it_replaces_an_agreement_does(words: str, certain: bool | None) -> None:
-    found = dict(marked([cap()], related(NEWER.format(words=words)), {}))
+    found = dict(find_overrides([cap()], related(NEWER.format(words=words)), {}))
     assert [one["certain"] for one in found.values()] == ([] if certain is None else [certain])
 
 
 def test_an_agreement_of_another_title_that_replaces_one_may_override_it() -> None:
     other = NEWER.replace("Amended and Restated Master Services Agreement", "Framework Contract")
-    ((_, over),) = marked([cap()], related(other.format(words="It replaces")), {})
+    ((_, over),) = find_overrides([cap()], related(other.format(words="It replaces")), {})
     assert over["certain"] is False
 
 
 def test_an_agreement_that_names_another_date_replaces_nothing_here() -> None:
     other = NEWER.format(words="It replaces").replace("1 March 2023", "7 July 2019")
-    assert dict(marked([cap()], related(other), {})) == {}
+    assert dict(find_overrides([cap()], related(other), {})) == {}
 
 
 def test_a_side_letter_belongs_to_the_agreement_that_it_names() -> None:
     letter = "Side Letter\nRe: Master Services Agreement dated 1 March 2023\nClause 4.1 of the Agreement is deleted.\n"
     known = families([member_of("old.pdf", MASTER), member_of("letter.pdf", letter, ordinal=1)])
-    assert known.masters == {"letter.pdf": ("old.pdf", True)}
+    assert known.main_agreements == {"letter.pdf": ("old.pdf", True)}

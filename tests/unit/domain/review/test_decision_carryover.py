@@ -7,7 +7,7 @@ from typing import Any
 from carried_decisions import held
 from paths import PLAYBOOKS
 
-from nodes.domain.contracts.families.overrides import said
+from nodes.domain.contracts.families.overrides import override_reason
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.scoring.risk import unreviewed_risk, weighed
@@ -33,7 +33,7 @@ def shown(**what: Any) -> Finding:
     )  # fmt: skip
     finding = plain.with_(**what)
     points, reasons = weighed(finding, PLAYBOOK)
-    over = (said(finding),) if said(finding) else ()
+    over = (override_reason(finding),) if override_reason(finding) else ()
     return finding.with_(score=points, reasons=(*reasons, *over), risk=unreviewed_risk(finding, PLAYBOOK))
 
 
