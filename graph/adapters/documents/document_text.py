@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graph.adapters.documents.language import language_of
-from graph.adapters.documents.layout.running_headers import furniture
+from graph.adapters.documents.layout.running_headers import find_running_headers
 from nodes.domain.text.documents import PAGE_BREAK, DocumentText, Page
 from nodes.domain.text.word_boxes import from_json as words_from_json
 
-APART = {"comment": "What readers have commented", "struck out": "Text that was struck out with changes tracked"}
+KEPT_APART = {"comment": "What readers have commented", "struck out": "Text that was struck out with changes tracked"}
 """How a warning names what is kept apart, where it is no attempt to hide."""
 
 
@@ -22,7 +22,7 @@ def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentT
     made: list[Page] = []
     fixed: list[tuple[int, int]] = []
     at = 0
-    for page, spans in zip(pages, furniture(pages), strict=True):
+    for page, spans in zip(pages, find_running_headers(pages), strict=True):
         text = page["text"]
         words = words_from_json(page["words"], at)
         size = (page["width"], page["height"])
@@ -32,17 +32,17 @@ def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentT
         at += len(text) + len(PAGE_BREAK)
     text = PAGE_BREAK.join(parts)
     hidden = tuple((page["number"], why, found) for page in pages for why, found in page["hidden"])
-    told, said = language_of(text) or language, tuple(warnings(answer))
-    return DocumentText(sha256, text, tuple(made), told, said, tuple(fixed), hidden, answer["unit"])
+    own_language, sentences = language_of(text) or language, tuple(warnings(answer))
+    return DocumentText(sha256, text, tuple(made), own_language, sentences, tuple(fixed), hidden, answer["unit"])
 
 
-def told(text: DocumentText) -> dict[str, Any]:
+def reading_summary(text: DocumentText) -> dict[str, Any]:
     """What the answer of the reader says of a text beside where it lies, JSON-plain."""
     pages = [[page.number, page.state, page.reason] for page in text.pages]
     return {"pages": pages, "unit": text.unit, "language": text.language, "warnings": list(text.warnings)}
 
 
-def encoded(text: DocumentText) -> bytes:
+def encode(text: DocumentText) -> bytes:
     """The canonical bytes of a DocumentText: the same text is the same artifact."""
     data = text.to_json()
     pages = data.pop("pages")
@@ -68,17 +68,17 @@ def warnings(answer: Mapping[str, Any]) -> list[str]:
     if answer["repaired"]:
         found.append("The file is damaged and was read after a repair; parts of it may be missing.")
     for why in dict.fromkeys(why for page in pages for why, _ in page["hidden"]):
-        where = spoken((page["number"] for page in pages if any(why == other for other, _ in page["hidden"])), unit)
-        found.append(APART.get(why, f"Text that a person does not see ({why})") + f" was kept apart, on {where}.")
+        where = page_list((page["number"] for page in pages if any(why == other for other, _ in page["hidden"])), unit)
+        found.append(KEPT_APART.get(why, f"Text that a person does not see ({why})") + f" was kept apart, on {where}.")
     layers = [page["number"] for page in pages if page["ocr_layer"]]
     if layers:
-        found.append(f"The text of {spoken(layers)} is the OCR layer that came with the scan; it was not checked.")
+        found.append(f"The text of {page_list(layers)} is the OCR layer that came with the scan; it was not checked.")
     if unit != "page" and len(pages) > 1:
         found.append(f"The file has no pages: its places are counted in {unit}s, {len(pages)} of them.")
     return found
 
 
-def spoken(numbers: Iterable[int], unit: str = "page") -> str:
+def page_list(numbers: Iterable[int], unit: str = "page") -> str:
     """Page numbers as words: "page 3" or "pages 1–4, 7"."""
     runs: list[list[int]] = []
     for number in numbers:

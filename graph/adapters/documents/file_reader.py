@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graph.adapters.documents.document_bytes import load
-from graph.adapters.documents.document_text import assemble, encoded, told
+from graph.adapters.documents.document_text import assemble, encode, reading_summary
 from graph.adapters.documents.file_kind import kind_of, text_of
 from graph.adapters.documents.layout.running_text import lay_out_plain
 from graph.adapters.documents.pages import Refused, sections
@@ -14,7 +14,7 @@ from graph.adapters.documents.pages import Refused, sections
 def read_document(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """What becomes of a document, as far as it needs no OCR; else what `read_file` answers.
 
-    options: as for `read_file`, and language. Beside kind and attachments: what `told` says of the text, and its bytes
+    options: as for `read_file`, and language. Beside kind and attachments: what `reading_summary` says of the text, and its bytes
     as they are stored; they are made here, since they are most of an answer and the parent has only to put them away.
     """
     answer = read_file(path, password, options)
@@ -22,7 +22,7 @@ def read_document(path: str, password: str | None, options: dict[str, Any]) -> d
         return answer
     text = assemble(options["sha256"], answer, options["language"])
     kept = {key: answer[key] for key in ("kind", "attachments")}
-    return {**kept, "told": told(text), "stored": encoded(text)}
+    return {**kept, "told": reading_summary(text), "stored": encode(text)}
 
 
 def read_file(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graph.adapters.documents.document_text import assemble, encoded, told
+from graph.adapters.documents.document_text import assemble, encode, reading_summary
 from graph.adapters.documents.language import language_of
 from graph.adapters.documents.ocr import tesseract
-from graph.adapters.documents.ocr.outcome import settle
+from graph.adapters.documents.ocr.outcome import apply_ocr
 from graph.adapters.processes.worker_pool import WorkerDied, WorkerPool, WorkerTimeout
 from nodes.domain.shared.errors import Unreadable
 from nodes.ports import Artifacts, ToolAnswer, ToolRequest, Usage
@@ -79,7 +79,7 @@ class ReaderLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _SourceFile:
     """What the children have to know of a document."""
 
     path: str
@@ -114,7 +114,7 @@ class DocumentReader:
         (passwords of what carries it). key: sha256 (of the bytes as frozen), language (where a text does not tell).
         Raises Unreadable when the bytes give no text.
         """
-        file = _File(
+        file = _SourceFile(
             question.payload["path"],
             question.payload["document"],
             question.payload.get("password"),
@@ -129,12 +129,12 @@ class DocumentReader:
         answer = await self._read(file, question.patience.factor, language)
         if "stored" not in answer:
             await self._read_pictures(file, answer["pages"], language)
-            answer |= await asyncio.to_thread(_whole, file.options["sha256"], answer, language)
+            answer |= await asyncio.to_thread(_text_fields, file.options["sha256"], answer, language)
         text_ref = await self._artifacts.put(answer["stored"])
         kept = {key: answer[key] for key in ("kind", "attachments")}
         return ToolAnswer({"text_ref": text_ref, **answer["told"], **kept})
 
-    async def _read(self, file: _File, factor: float, language: str) -> dict[str, Any]:
+    async def _read(self, file: _SourceFile, factor: float, language: str) -> dict[str, Any]:
         """What `read_document` answers."""
         limits, document = self._limits, file.document
         bounds = {"max_pages": limits.max_pages, "max_chars": limits.max_chars}
@@ -159,7 +159,7 @@ class DocumentReader:
             raise Unreadable(sentence.format(document=document, detail=answer["detail"], max_bytes=limits.max_bytes))
         return dict(answer)
 
-    async def _read_pictures(self, file: _File, pages: list[dict[str, Any]], language: str) -> None:
+    async def _read_pictures(self, file: _SourceFile, pages: list[dict[str, Any]], language: str) -> None:
         """Put what OCR reads in the place of the pages that need it.
 
         Their language is that of the other pages; where these do not tell it, the one that is given.
@@ -188,12 +188,12 @@ class DocumentReader:
                 group.create_task(read(chunk))
         for page in pages:
             if page["state"] == "ocr":
-                settle(page, results[page["number"]])
+                apply_ocr(page, results[page["number"]])
 
     def _why_not(self) -> str:
         return "turned off: REPRISE_OCR" if self._turned_off else f"not installed: {INSTALL_OCR}"
 
-    async def _ocr_chunk(self, file: _File, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
+    async def _ocr_chunk(self, file: _SourceFile, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         """What OCR reads on these pages; a page that hangs or kills its child costs only itself."""
         timeout = 30 + self._limits.ocr_seconds_per_page * len(numbers)
         asked = (file.path, file.password, file.options, list(numbers))
@@ -224,9 +224,9 @@ def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers:
     return ocr.ocr_pages(path, password, options, numbers)
 
 
-def _whole(sha256: str, answer: Mapping[str, Any], language: str) -> dict[str, Any]:
+def _text_fields(sha256: str, answer: Mapping[str, Any], language: str) -> dict[str, Any]:
     text = assemble(sha256, answer, language)
-    return {"told": told(text), "stored": encoded(text)}
+    return {"told": reading_summary(text), "stored": encode(text)}
 
 
 def megabytes(path: str) -> float:
@@ -239,7 +239,7 @@ def megabytes(path: str) -> float:
 
 def lacking_for_ocr(language: str = "") -> list[str]:
     """Parts that are missing for OCR in this language; [] when it can be read."""
-    if tesseract.reads(language):
+    if tesseract.data_for(language):
         return []
     return [part for part in OCR_PARTS if not version_of(part)]
 

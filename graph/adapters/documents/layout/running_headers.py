@@ -28,7 +28,7 @@ def edge_lines(text: str, lines: Iterable[Sequence[int]]) -> list[Edge]:
     return found
 
 
-def furniture(pages: Sequence[Mapping[str, Any]]) -> list[list[tuple[int, int]]]:
+def find_running_headers(pages: Sequence[Mapping[str, Any]]) -> list[list[tuple[int, int]]]:
     """Per page the spans of its furniture, relative to the page's text; of each page `text` and `edges` are looked at.
 
     A line is furniture when it returns at the same edge, digits aside, on at least three pages and a quarter of them;

@@ -33,7 +33,7 @@ class Word(NamedTuple):
     """Whether the source ends the line behind it."""
 
 
-class Laid(NamedTuple):
+class RunningText(NamedTuple):
     """Running text, and for each of its words `text[start:end]` and its box."""
 
     text: str
@@ -57,7 +57,7 @@ def clean(text: str) -> str:
     return NOT_TEXT.sub("", text)
 
 
-def lay_out(words: Iterable[Word]) -> Laid:
+def lay_out(words: Iterable[Word]) -> RunningText:
     """`compose` for the words of one page, one by one."""
     words = list(words)
     boxes = np.array([word[1:5] for word in words], np.int64).reshape(-1, 4)
@@ -65,7 +65,7 @@ def lay_out(words: Iterable[Word]) -> Laid:
     return compose([word.text for word in words], boxes, ends, [len(words)])[0]
 
 
-def compose(texts: Sequence[str], boxes: Numbers, line_ends: Flags, counts: Sequence[int]) -> list[Laid]:
+def compose(texts: Sequence[str], boxes: Numbers, line_ends: Flags, counts: Sequence[int]) -> list[RunningText]:
     """The text of each page: words in reading order, cut into lines where the source ends one or the place jumps.
 
     `counts` says how many of the words each page has, page after page. A line ends with a line feed, as in the source:
@@ -74,7 +74,7 @@ def compose(texts: Sequence[str], boxes: Numbers, line_ends: Flags, counts: Sequ
     """
     borders = np.cumsum([0, *counts])
     if not texts:
-        return [Laid("", EMPTY, EMPTY, boxes, []) for _ in counts]
+        return [RunningText("", EMPTY, EMPTY, boxes, []) for _ in counts]
     firsts = _line_starts(boxes, line_ends, borders)
     lasts = np.append(firsts[1:], len(texts)) - 1
     lines = np.searchsorted(firsts, borders)
@@ -94,13 +94,15 @@ def compose(texts: Sequence[str], boxes: Numbers, line_ends: Flags, counts: Sequ
 
 def _page(
     text: str, starts: Numbers, ends: Numbers, boxes: Numbers, edges: Sequence[Edge], first: int, after: int
-) -> Laid:
+) -> RunningText:
     """One page of what was composed together, its offsets from its own beginning."""
     if first == after:
-        return Laid("", EMPTY, EMPTY, boxes[:0], [])
+        return RunningText("", EMPTY, EMPTY, boxes[:0], [])
     begin, end = int(starts[first]), int(ends[after - 1])
     own = [(upper, key, low - begin, high - begin) for upper, key, low, high in edges if begin <= low < end]
-    return Laid(text[begin:end] + "\n", starts[first:after] - begin, ends[first:after] - begin, boxes[first:after], own)
+    return RunningText(
+        text[begin:end] + "\n", starts[first:after] - begin, ends[first:after] - begin, boxes[first:after], own
+    )
 
 
 def _edges(text: str, starts: Numbers, ends: Numbers, boxes: Numbers, firsts: Numbers, lasts: Numbers) -> list[Edge]:
@@ -157,4 +159,4 @@ def lay_out_plain(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n" if any(lines) else ""
 
 
-__all__ = ["BOX_UNIT", "Laid", "Word", "clean", "compose", "lay_out", "lay_out_plain"]
+__all__ = ["BOX_UNIT", "RunningText", "Word", "clean", "compose", "lay_out", "lay_out_plain"]

@@ -12,13 +12,13 @@ TILE = 32
 """Cells in a row from which the colour of the paper around is told: light falls unevenly."""
 CONTRAST = 24
 """Of 255: by so much a cell differs from its paper when something stands there."""
-MOST = 6
+DUST_CELLS = 6
 """Cells side by side that may still be dust, half a millimetre each; the stroke of a pen has more."""
-MANY = 2_000
+MAX_DUST = 2_000
 """No sheet has so many cells with dust."""
 
 
-def bare(picture: Any, dpi: float) -> bool:
+def is_blank(picture: Any, dpi: float) -> bool:
     """Whether nothing stands on this grey picture (rows of 0 to 255) but the grain, dust and shadow of a scan."""
     import numpy
 
@@ -35,10 +35,14 @@ def bare(picture: Any, dpi: float) -> bool:
     paper = numpy.median(tiles, axis=(1, 3), keepdims=True)
     marked = (abs(tiles - paper) > CONTRAST).reshape(down, across)
     # What covers a whole tile passes for its paper; but then the tiles differ.
-    return float(paper.max() - paper.min()) <= 4 * CONTRAST and int(marked.sum()) <= MANY and not joined(marked)
+    return (
+        float(paper.max() - paper.min()) <= 4 * CONTRAST
+        and int(marked.sum()) <= MAX_DUST
+        and not has_large_mark(marked)
+    )
 
 
-def joined(marked: Any) -> bool:
+def has_large_mark(marked: Any) -> bool:
     """Whether more than MOST of the marked cells touch each other, also at their corners."""
     left = set(zip(*(axis.tolist() for axis in marked.nonzero()), strict=True))
     while left:
@@ -49,6 +53,6 @@ def joined(marked: Any) -> bool:
             left -= near
             edge += near
             group += len(near)
-            if group > MOST:
+            if group > DUST_CELLS:
                 return True
     return False

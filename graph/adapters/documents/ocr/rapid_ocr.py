@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from graph.adapters.documents.ocr.lines import Found, Piece, sure, weight
+from graph.adapters.documents.ocr.lines import OcrLine, OcrWord, amount_read, is_confident
 
-INK = 140
+DARK = 140
 """Grey below which a dot of a page belongs to a letter."""
 FAIR_GAP = 0.75
 """Share of the line's usual space from which a gap between two letters is a space."""
@@ -27,24 +27,24 @@ def engine() -> Any:
     return RapidOCR(params={**threads, "Global.use_cls": False, "Global.log_level": "critical"})
 
 
-def read_upright(picture: Any) -> tuple[int, list[Found], tuple[int, int]]:
+def read_upright(picture: Any) -> tuple[int, list[OcrLine], tuple[int, int]]:
     """Quarter turns counter-clockwise after which the page reads best, its lines, the picture's height and width."""
     import numpy
 
     lines, on_end = recognise(picture)
-    if not lines or (sure(lines) and not on_end):
+    if not lines or (is_confident(lines) and not on_end):
         return 0, lines, picture.shape[:2]
     # Lines on end are read one by one in any case, but never in their order.
     tried = [] if on_end else [(0, lines, picture.shape[:2])]
     for turn in (1, 3) if on_end else (2,):
         turned = numpy.ascontiguousarray(numpy.rot90(picture, turn))
         tried.append((turn, recognise(turned)[0], turned.shape[:2]))
-        if sure(tried[-1][1]):
+        if is_confident(tried[-1][1]):
             break
-    return max(tried, key=lambda one: weight(one[1]))
+    return max(tried, key=lambda one: amount_read(one[1]))
 
 
-def recognise(picture: Any) -> tuple[list[Found], bool]:
+def recognise(picture: Any) -> tuple[list[OcrLine], bool]:
     """The lines of a picture, and whether most of them stand on end."""
     result = engine()(picture, return_word_box=True, return_single_char_box=True)
     if result.boxes is None or result.txts is None:
@@ -57,46 +57,46 @@ def recognise(picture: Any) -> tuple[list[Found], bool]:
             on_end += high
         else:
             upright += wide
-        found = [(word, *bounds(quad)) for word, _, quad in words] or [(text, *bounds(box))]
-        lines.append(Found(spaced(text, found, picture), float(score)))
+        found = [(word, *bounding_box(quad)) for word, _, quad in words] or [(text, *bounding_box(box))]
+        lines.append(OcrLine(split_words(text, found, picture), float(score)))
     return lines, on_end > upright
 
 
-def bounds(quad: Any) -> tuple[float, float, float, float]:
+def bounding_box(quad: Any) -> tuple[float, float, float, float]:
     xs, ys = [float(point[0]) for point in quad], [float(point[1]) for point in quad]
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def spaced(text: str, chars: list[Piece], picture: Any) -> list[Piece]:
+def split_words(text: str, chars: list[OcrWord], picture: Any) -> list[OcrWord]:
     """The words of a line: cut at its spaces, and where the picture shows one that the recogniser has dropped."""
-    parts: list[list[Piece]] = []
+    parts: list[list[OcrWord]] = []
     at = 0
     for part in text.split():
         run = chars[at : at + len(part)]
         if "".join(char[0] for char in run) != part:
-            return chars if len(chars) == 1 else [joined(chars)]
+            return chars if len(chars) == 1 else [join_letters(chars)]
         parts.append(run)
         at += len(part)
-    usual = [gap(one[-1], two[0], picture) for one, two in pairwise(parts)]
+    usual = [gap_width(one[-1], two[0], picture) for one, two in pairwise(parts)]
     if len(usual) >= 2:
         wide = FAIR_GAP * statistics.median(usual)
-        parts = [piece for part in parts for piece in cut(part, wide, picture)]
-    return [joined(part) for part in parts]
+        parts = [piece for part in parts for piece in split_wide_gaps(part, wide, picture)]
+    return [join_letters(part) for part in parts]
 
 
-def cut(part: list[Piece], wide: float, picture: Any) -> list[list[Piece]]:
+def split_wide_gaps(part: list[OcrWord], wide: float, picture: Any) -> list[list[OcrWord]]:
     """A word where its letters stand as far apart as words do; letterspaced words stay whole."""
     places = [
         number
         for number, (one, two) in enumerate(pairwise(part), 1)
-        if not (one[0].isdigit() and two[0].isdigit()) and gap(one, two, picture) >= wide  # 11 is often set wide
+        if not (one[0].isdigit() and two[0].isdigit()) and gap_width(one, two, picture) >= wide  # 11 is often set wide
     ]
     if not places or len(places) > max(1, len(part) / 4):
         return [part]
     return [part[start:end] for start, end in pairwise([0, *places, len(part)])]
 
 
-def gap(one: Piece, two: Piece, picture: Any) -> int:
+def gap_width(one: OcrWord, two: OcrWord, picture: Any) -> int:
     """Columns of paper alone between the middles of two letters, the longest run of them."""
     left, right = round((one[1] + one[3]) / 2), round((two[1] + two[3]) / 2)
     top, bottom = round(min(one[2], two[2])), round(max(one[4], two[4]))
@@ -104,13 +104,13 @@ def gap(one: Piece, two: Piece, picture: Any) -> int:
     if not window.size:
         return 0
     longest = run = 0
-    for dark in (window.min(axis=0) < INK).tolist():
+    for dark in (window.min(axis=0) < DARK).tolist():
         run = 0 if dark else run + 1
         longest = max(longest, run)
     return longest
 
 
-def joined(chars: Sequence[Piece]) -> Piece:
+def join_letters(chars: Sequence[OcrWord]) -> OcrWord:
     return (
         "".join(char[0] for char in chars),
         min(char[1] for char in chars),

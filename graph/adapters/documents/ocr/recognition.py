@@ -14,11 +14,11 @@ from graph.adapters.documents.document_bytes import load
 from graph.adapters.documents.layout.reading_order import Line, in_order
 from graph.adapters.documents.layout.running_text import BOX_UNIT, Word, clean, lay_out
 from graph.adapters.documents.ocr import rapid_ocr, tesseract
-from graph.adapters.documents.ocr.blank_page import bare
-from graph.adapters.documents.ocr.lines import Found, sure
-from graph.adapters.documents.ocr.outcome import worded
+from graph.adapters.documents.ocr.blank_page import is_blank
+from graph.adapters.documents.ocr.lines import OcrLine, is_confident
+from graph.adapters.documents.ocr.outcome import has_words
 from graph.adapters.documents.pages import Refused
-from graph.adapters.documents.pdf.annotations import notes_of, ticked
+from graph.adapters.documents.pdf.annotations import read_annotations, with_checkboxes
 from graph.adapters.documents.pdf.appearance import Frame, draw
 from graph.adapters.documents.pdf.document import open_pdf
 
@@ -32,7 +32,7 @@ def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers:
     Where no word is found, ink says whether something stands on the page all the same.
     options: as for `load`, and language, "" where it is not known.
     """
-    data = tesseract.reads(options.get("language", ""))
+    data = tesseract.data_for(options.get("language", ""))
     try:
         pdf, _ = open_pdf(load(path, options), password)
     except Refused as refusal:
@@ -50,34 +50,34 @@ def ocr_page(pdf: pdfium.PdfDocument, number: int, data: str) -> dict[str, Any]:
     page = pdf[number - 1]
     try:
         # First, for it takes the boxes of a form out of the drawing: a recogniser sees letters in them, or nothing.
-        notes, frame = notes_of(page), Frame(page)
+        annotations, frame = read_annotations(page), Frame(page)
         width, height, grey = draw(page, DPI, MAX_PIXELS)
         dpi = 72 * width / page.get_width()
     finally:
         page.close()
-    picture = picture_of(width, height, grey)
-    turn, lines, shape = recognised(picture, data)
+    picture = as_array(width, height, grey)
+    turn, lines, shape = recognise(picture, data)
     slope = slope_of(lines) * shape[1] / shape[0]
-    words = [word for row in in_order([placed(line, shape, slope) for line in lines]) for word in row]
-    if notes and notes.ticks and turn == 0:
-        words = ticked(words, notes.ticks, frame)
+    words = [word for row in in_order([to_line(line, shape, slope) for line in lines]) for word in row]
+    if annotations and annotations.checkboxes and turn == 0:
+        words = with_checkboxes(words, annotations.checkboxes, frame)
     laid = lay_out(words)
     for row, box in enumerate(laid.boxes.tolist()):
-        laid.boxes[row] = on_the_page(box, turn, slope)
+        laid.boxes[row] = to_page_box(box, turn, slope)
     sureness = round(statistics.fmean(line.confidence for line in lines) if lines else 0.0, 3)
     found = {"text": laid.text, "words": laid.words, "edges": laid.edges, "confidence": sureness}
-    return found if worded(laid.text, sureness) else {**found, "ink": not bare(picture, dpi)}
+    return found if has_words(laid.text, sureness) else {**found, "ink": not is_blank(picture, dpi)}
 
 
-def recognised(picture: Any, data: str) -> tuple[int, list[Found], tuple[int, int]]:
+def recognise(picture: Any, data: str) -> tuple[int, list[OcrLine], tuple[int, int]]:
     """As `rapid_ocr.read_upright`; pages that Tesseract is unsure of, like those that lie on their side, are its."""
     lines = tesseract.recognise(picture, DPI, data) if data else []
-    if sure(lines) or (data and find_spec("rapidocr") is None):
+    if is_confident(lines) or (data and find_spec("rapidocr") is None):
         return 0, lines, picture.shape[:2]
     return rapid_ocr.read_upright(picture)
 
 
-def slope_of(lines: Sequence[Found]) -> float:
+def slope_of(lines: Sequence[OcrLine]) -> float:
     """How much the lines of a skewed scan fall from left to right, in pixels down for each to the right."""
     slopes = []
     for line in lines:
@@ -88,7 +88,7 @@ def slope_of(lines: Sequence[Found]) -> float:
     return statistics.median(slopes) if len(slopes) >= 3 else 0.0
 
 
-def on_the_page(box: list[int], turn: int, slope: float) -> list[int]:
+def to_page_box(box: list[int], turn: int, slope: float) -> list[int]:
     """The box on the page as shown: skewed again, and turned back by the quarters that made it stand upright."""
     x0, y0, x1, y1 = box
     fall = round(slope * (x0 + x1) / 2)
@@ -98,13 +98,13 @@ def on_the_page(box: list[int], turn: int, slope: float) -> list[int]:
     return [x0, y0, x1, y1]
 
 
-def picture_of(width: int, height: int, grey: bytes) -> Any:
+def as_array(width: int, height: int, grey: bytes) -> Any:
     import numpy
 
     return numpy.frombuffer(grey, dtype=numpy.uint8).reshape(height, width)
 
 
-def placed(line: Found, shape: tuple[int, int], slope: float) -> Line:
+def to_line(line: OcrLine, shape: tuple[int, int], slope: float) -> Line:
     """The line in BOX_UNIT of the picture, each word moved so that the lines run level."""
     height, width = shape
     words = []

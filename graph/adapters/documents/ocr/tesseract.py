@@ -14,7 +14,7 @@ import subprocess
 import sys
 from typing import Any
 
-from graph.adapters.documents.ocr.lines import Found, Piece
+from graph.adapters.documents.ocr.lines import OcrLine, OcrWord
 from graph.adapters.processes.worker import die_with
 
 DATA = {"fr": "fra", "en": "eng"}
@@ -25,24 +25,24 @@ SECONDS = 120
 
 def version() -> str:
     """Such as 5.3.0; "" when it is not installed."""
-    said = _asked()[0]
+    said = _installation()[0]
     return said[0].split()[-1] if said else ""
 
 
 def languages() -> tuple[str, ...]:
     """Those of ours whose data is installed."""
-    there = set(_asked()[1][1:])
+    there = set(_installation()[1][1:])
     return tuple(ours for ours, theirs in DATA.items() if theirs in there)
 
 
-def reads(language: str) -> str:
+def data_for(language: str) -> str:
     """Name of the data with which it reads this language, "" meaning any of ours; "" when it cannot."""
     wanted = [language] if language else list(DATA)
     return "+".join(DATA[one] for one in wanted) if version() and set(wanted) <= set(languages()) else ""
 
 
 @functools.cache
-def _asked() -> tuple[list[str], list[str]]:
+def _installation() -> tuple[list[str], list[str]]:
     """What it says of its version and its languages, a list of lines each; asked at once, for a start waits for it."""
     program = shutil.which("tesseract")
     if program is None:
@@ -58,7 +58,7 @@ def _asked() -> tuple[list[str], list[str]]:
     return version, listed
 
 
-def recognise(picture: Any, dpi: int, data: str) -> list[Found]:
+def recognise(picture: Any, dpi: int, data: str) -> list[OcrLine]:
     """The lines of a grey picture; none when Tesseract fails, which is then for another to read."""
     from PIL import Image
 
@@ -80,9 +80,9 @@ def recognise(picture: Any, dpi: int, data: str) -> list[Found]:
     return lines_of(done.stdout.decode("utf-8", "replace"))
 
 
-def lines_of(table: str) -> list[Found]:
+def lines_of(table: str) -> list[OcrLine]:
     """Lines of Tesseract's table of words: level, page, block, paragraph, line, word, box, confidence, text."""
-    lines: dict[tuple[str, ...], list[tuple[Piece, float]]] = {}
+    lines: dict[tuple[str, ...], list[tuple[OcrWord, float]]] = {}
     for row in table.splitlines()[1:]:
         cells = row.split("\t")
         if len(cells) == 12 and cells[0] == "5" and cells[11].strip():
@@ -93,5 +93,5 @@ def lines_of(table: str) -> list[Found]:
     for words in lines.values():
         letters = sum(len(word[0]) for word, _ in words)
         mean = sum(sure * len(word[0]) for word, sure in words) / letters
-        found.append(Found([word for word, _ in words], mean))
+        found.append(OcrLine([word for word, _ in words], mean))
     return found

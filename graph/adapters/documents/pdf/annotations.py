@@ -15,12 +15,12 @@ import pypdfium2.raw as raw
 
 from graph.adapters.documents.layout.running_text import Word, clean
 from graph.adapters.documents.pdf.appearance import Frame
-from graph.adapters.documents.pdf.checkboxes import in_place, tick_of, undraw
-from graph.adapters.documents.pdf.pdfium_calls import address, quick
+from graph.adapters.documents.pdf.checkboxes import checkbox_sign, hide_widget, insert_checkboxes
+from graph.adapters.documents.pdf.pdfium_calls import address, bind_by_address
 from nodes.domain.text.documents import BOX_UNIT
 
-DRAWN = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
-COMMENTS = (
+DRAWN_KINDS = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
+COMMENT_KINDS = (
     raw.FPDF_ANNOT_TEXT,
     raw.FPDF_ANNOT_HIGHLIGHT,
     raw.FPDF_ANNOT_UNDERLINE,
@@ -30,82 +30,82 @@ COMMENTS = (
     raw.FPDF_ANNOT_SQUARE,
     raw.FPDF_ANNOT_CIRCLE,
 )
-UNSHOWN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
-WITH_TEXT = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
-MOST = 5_000
+HIDDEN_FLAGS = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+TEXT_FIELDS = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
+MAX_ANNOTATIONS = 5_000
 """Annotations of one page that are looked at."""
 
-annotations_of = quick(raw.FPDFPage_GetAnnotCount)
+annotation_count = bind_by_address(raw.FPDFPage_GetAnnotCount)
 
 
-class Said(NamedTuple):
+class AnnotationText(NamedTuple):
     """A text of an annotation, and its box: left, bottom, right, top in the page's own coordinates."""
 
     text: str
     box: tuple[float, float, float, float]
 
 
-class Notes(NamedTuple):
+class Annotations(NamedTuple):
     """What the annotations of a page say."""
 
-    values: list[Said]
+    values: list[AnnotationText]
     """Of fields and text boxes that a person sees."""
-    comments: list[Said]
-    unshown: list[Said]
+    comments: list[AnnotationText]
+    hidden: list[AnnotationText]
     """Of fields and text boxes that are not shown."""
-    ticks: list[Said]
+    checkboxes: list[AnnotationText]
     """Signs of check boxes and radio buttons that a person sees."""
 
 
-def notes_of(page: pdfium.PdfPage) -> Notes | None:
+def read_annotations(page: pdfium.PdfPage) -> Annotations | None:
     """None for a page without annotations that say or show anything."""
-    count = min(annotations_of(address(page.raw)), MOST)
+    count = min(annotation_count(address(page.raw)), MAX_ANNOTATIONS)
     if count <= 0:
         return None
-    found = Notes([], [], [], [])
+    annotations = Annotations([], [], [], [])
     drawn = False
     for index in range(count):
-        note = raw.FPDFPage_GetAnnot(page, index)
-        if not note:
+        annotation = raw.FPDFPage_GetAnnot(page, index)
+        if not annotation:
             continue
         try:
-            kind = raw.FPDFAnnot_GetSubtype(note)
-            drawn = drawn or kind in DRAWN
-            if kind in DRAWN or kind in COMMENTS:
-                _hear(page, note, kind, found)
+            kind = raw.FPDFAnnot_GetSubtype(annotation)
+            drawn = drawn or kind in DRAWN_KINDS
+            if kind in DRAWN_KINDS or kind in COMMENT_KINDS:
+                _read_annotation(page, annotation, kind, annotations)
         finally:
-            raw.FPDFPage_CloseAnnot(note)
-    return found if drawn or any(found) else None
+            raw.FPDFPage_CloseAnnot(annotation)
+    return annotations if drawn or any(annotations) else None
 
 
-def _hear(page: pdfium.PdfPage, note: Any, kind: int, found: Notes) -> None:
-    tick = tick_of(page, note) if kind == raw.FPDF_ANNOT_WIDGET else ""
+def _read_annotation(page: pdfium.PdfPage, annotation: Any, kind: int, annotations: Annotations) -> None:
+    sign = checkbox_sign(page, annotation) if kind == raw.FPDF_ANNOT_WIDGET else ""
     if kind == raw.FPDF_ANNOT_WIDGET:
-        text = tick or _value(page, note)
+        text = sign or _value(page, annotation)
     else:
-        text = _string(lambda buffer, size: raw.FPDFAnnot_GetStringValue(note, b"Contents", buffer, size))
+        text = _string(lambda buffer, size: raw.FPDFAnnot_GetStringValue(annotation, b"Contents", buffer, size))
     if not text.strip():
         return
     box = raw.FS_RECTF()
-    raw.FPDFAnnot_GetRect(note, box)
-    said = Said(text, (box.left, box.bottom, box.right, box.top))
-    if tick:
-        if not raw.FPDFAnnot_GetFlags(note) & UNSHOWN:
-            found.ticks.append(said)
-            undraw(note)
-    elif raw.FPDFAnnot_GetFlags(note) & UNSHOWN:
-        found.unshown.append(said)
+    raw.FPDFAnnot_GetRect(annotation, box)
+    annotated_text = AnnotationText(text, (box.left, box.bottom, box.right, box.top))
+    if sign:
+        if not raw.FPDFAnnot_GetFlags(annotation) & HIDDEN_FLAGS:
+            annotations.checkboxes.append(annotated_text)
+            hide_widget(annotation)
+    elif raw.FPDFAnnot_GetFlags(annotation) & HIDDEN_FLAGS:
+        annotations.hidden.append(annotated_text)
     else:
-        (found.comments if kind in COMMENTS else found.values).append(said)
+        (annotations.comments if kind in COMMENT_KINDS else annotations.values).append(annotated_text)
 
 
-def _value(page: pdfium.PdfPage, note: Any) -> str:
+def _value(page: pdfium.PdfPage, annotation: Any) -> str:
     form = page.formenv
-    if form is None or raw.FPDFAnnot_GetFormFieldType(form, note) not in WITH_TEXT:
+    if form is None or raw.FPDFAnnot_GetFormFieldType(form, annotation) not in TEXT_FIELDS:
         return ""
-    if raw.FPDFAnnot_GetFormFieldFlags(form, note) & raw.FPDF_FORMFLAG_TEXT_PASSWORD:
+    if raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & raw.FPDF_FORMFLAG_TEXT_PASSWORD:
         return ""
-    return _string(lambda buffer, size: raw.FPDFAnnot_GetFormFieldValue(form, note, buffer, size))
+    return _string(lambda buffer, size: raw.FPDFAnnot_GetFormFieldValue(form, annotation, buffer, size))
 
 
 def _string(get: Callable[[Any, int], int]) -> str:
@@ -122,25 +122,27 @@ def flatten(page: pdfium.PdfPage) -> bool:
     return bool(raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS)
 
 
-def undrawn(values: list[Said], texts: list[str], frame: Frame) -> list[Word]:
+def undrawn_words(values: list[AnnotationText], texts: list[str], frame: Frame) -> list[Word]:
     """Words of those values that are not among the texts of the page, each with the box of its field."""
     page = _plain("".join(texts))
     words: list[Word] = []
-    for said in values:
-        if _plain(said.text) in page:
+    for annotated_text in values:
+        if _plain(annotated_text.text) in page:
             continue
-        parts = said.text.split()
-        words += [Word(part, *_box(said, frame), part is parts[-1]) for part in parts]
+        parts = annotated_text.text.split()
+        words += [Word(part, *_box(annotated_text, frame), part is parts[-1]) for part in parts]
     return words
 
 
-def ticked(words: list[Word], ticks: list[Said], frame: Frame) -> list[Word]:
+def with_checkboxes(words: list[Word], checkboxes: list[AnnotationText], frame: Frame) -> list[Word]:
     """The words of a page with the signs of its boxes, each in its place."""
-    return in_place(words, [Word(said.text, *_box(said, frame), False) for said in ticks])
+    return insert_checkboxes(
+        words, [Word(annotated_text.text, *_box(annotated_text, frame), False) for annotated_text in checkboxes]
+    )
 
 
-def _box(said: Said, frame: Frame) -> tuple[int, int, int, int]:
-    x0, y0, x1, y1 = (min(max(round(edge), 0), BOX_UNIT) for edge in frame.place(*said.box))
+def _box(annotated_text: AnnotationText, frame: Frame) -> tuple[int, int, int, int]:
+    x0, y0, x1, y1 = (min(max(round(edge), 0), BOX_UNIT) for edge in frame.place(*annotated_text.box))
     return x0, y0, x1, y1
 
 

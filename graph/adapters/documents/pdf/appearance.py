@@ -11,7 +11,7 @@ import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from graph.adapters.documents.pdf.pdfium_calls import address, fill_colours, quick
+from graph.adapters.documents.pdf.pdfium_calls import address, bind_by_address, fill_colours
 from nodes.domain.text.documents import BOX_UNIT
 
 INVISIBLE = 3
@@ -19,7 +19,7 @@ CLIP_ONLY = 7
 NO_TEXT = raw.FPDF_TEXTRENDERMODE_UNKNOWN
 """What PDFium says of objects that are no text."""
 TINY_POINTS = 1.5
-LOOK_DPI = 144
+CONTRAST_DPI = 144
 FAINT = 245
 """A colour all of whose parts reach this is taken for white until the picture shows otherwise."""
 MAX_NESTING = 8
@@ -32,23 +32,23 @@ Place = tuple[float, float, float, float]
 """x0, y0, x1, y1 in BOX_UNIT of the page as shown."""
 
 
-object_of_page = quick(raw.FPDFPage_GetObject, ctypes.c_int, gives=ctypes.c_void_p)
-object_of_form = quick(raw.FPDFFormObj_GetObject, ctypes.c_ulong, gives=ctypes.c_void_p)
-objects_of_form = quick(raw.FPDFFormObj_CountObjects)
-type_of = quick(raw.FPDFPageObj_GetType)
-mode_of = quick(raw.FPDFTextObj_GetTextRenderMode)
-colour_of = quick(raw.FPDFPageObj_GetFillColor)
-bounds_of = quick(raw.FPDFPageObj_GetBounds)
-draw_mode_of = quick(raw.FPDFPath_GetDrawMode)
-box_of = quick(raw.FPDF_GetPageBoundingBox)
-turn_of = quick(raw.FPDFPage_GetRotation)
-text_object_at = quick(raw.FPDFText_GetTextObject, ctypes.c_int, gives=ctypes.c_void_p)
+object_of_page = bind_by_address(raw.FPDFPage_GetObject, ctypes.c_int, returns=ctypes.c_void_p)
+object_of_form = bind_by_address(raw.FPDFFormObj_GetObject, ctypes.c_ulong, returns=ctypes.c_void_p)
+objects_of_form = bind_by_address(raw.FPDFFormObj_CountObjects)
+type_of = bind_by_address(raw.FPDFPageObj_GetType)
+mode_of = bind_by_address(raw.FPDFTextObj_GetTextRenderMode)
+colour_of = bind_by_address(raw.FPDFPageObj_GetFillColor)
+bounds_of = bind_by_address(raw.FPDFPageObj_GetBounds)
+draw_mode_of = bind_by_address(raw.FPDFPath_GetDrawMode)
+box_of = bind_by_address(raw.FPDF_GetPageBoundingBox)
+turn_of = bind_by_address(raw.FPDFPage_GetRotation)
+text_object_at = bind_by_address(raw.FPDFText_GetTextObject, ctypes.c_int, returns=ctypes.c_void_p)
 
-_ink = (ctypes.c_uint * 4)()
-INK = [ctypes.byref(_ink, 4 * part) for part in range(4)]
+_rgba = (ctypes.c_uint * 4)()
+RGBA = [ctypes.byref(_rgba, 4 * part) for part in range(4)]
 """Where red, green, blue and opacity of an object are written, 0 to 255; one page is read at a time."""
-_paint = (ctypes.c_int * 2)()
-PAINT = [ctypes.byref(_paint, 4 * part) for part in range(2)]
+_path_mode = (ctypes.c_int * 2)()
+PATH_MODE = [ctypes.byref(_path_mode, 4 * part) for part in range(2)]
 """Where it is written how a path is filled, and whether it is stroked."""
 
 TURNS = {1: ([3, 0, 1, 2], [0, 2]), 2: ([2, 3, 0, 1], [0, 1, 2, 3]), 3: ([1, 2, 3, 0], [1, 3])}
@@ -62,7 +62,7 @@ class Cover(NamedTuple):
     box: Place
 
 
-class Marks(NamedTuple):
+class ObjectSurvey(NamedTuple):
     """What the objects of a page say without its text."""
 
     picture: float
@@ -93,10 +93,10 @@ class Frame:
         self._scale = np.array([across, -down, across, -down], np.float32)
         self._shift = np.array([-self.left * across, self.top * down] * 2, np.float32)
 
-    def like(self, other: Frame) -> bool:
+    def same_as(self, frame: Frame) -> bool:
         """Whether both place everything alike."""
-        mine = (self.left, self.bottom, self.right, self.top, self.turn)
-        return mine == (other.left, other.bottom, other.right, other.top, other.turn)
+        edges = (self.left, self.bottom, self.right, self.top, self.turn)
+        return edges == (frame.left, frame.bottom, frame.right, frame.top, frame.turn)
 
     def spread(self, edges: Any) -> Any:
         """Rows of left, top, right, bottom as rows of x0, y0, x1, y1 in BOX_UNIT, not cut off at the page's edge."""
@@ -133,17 +133,17 @@ def draw(page: pdfium.PdfPage, dpi: float, max_pixels: int) -> tuple[int, int, b
         bitmap.close()
 
 
-def survey(page: pdfium.PdfPage, frame: Frame) -> Marks:
+def survey_objects(page: pdfium.PdfPage, frame: Frame) -> ObjectSurvey:
     """Walk the page's objects once."""
     count = min(raw.FPDFPage_CountObjects(page), MAX_OBJECTS)
     items = list(map(object_of_page, repeat(address(page.raw)), range(count)))
-    walk = _Walk(frame, items)
-    walk.through(items, range(count), 0)
+    walk = _ObjectWalk(frame, items)
+    walk.visit(items, range(count), 0)
     orders = walk.orders if walk.covers else {}
-    return Marks(walk.largest, walk.any_suspicious(), walk.covers, orders, MAX_OBJECTS - walk.left)
+    return ObjectSurvey(walk.largest, walk.any_suspicious(), walk.covers, orders, MAX_OBJECTS - walk.left)
 
 
-class _Walk:
+class _ObjectWalk:
     """What has been seen of a page's objects, in the order in which they are drawn."""
 
     def __init__(self, frame: Frame, items: Sequence[int]) -> None:
@@ -155,7 +155,7 @@ class _Walk:
         self._over: set[int] = set()
         self._modes: set[int] = set()
 
-    def through(self, items: Sequence[int], orders: Sequence[int], depth: int) -> None:
+    def visit(self, items: Sequence[int], orders: Sequence[int], depth: int) -> None:
         """Objects of the page or of a form, and for each its place, or that of the form, among those of the page."""
         modes = list(map(mode_of, items))
         self._modes.update(modes)
@@ -164,7 +164,7 @@ class _Walk:
             for at in [at for at, mode in enumerate(modes) if mode == NO_TEXT]:
                 if at > done:
                     self._texts(items[done:at], orders[done:at])
-                self._other(items[at], orders[at], depth)
+                self._drawing(items[at], orders[at], depth)
                 done = at + 1
         self._texts(items[done:], orders[done:])
 
@@ -172,18 +172,18 @@ class _Walk:
         self.orders.update(zip(items[: self.left], orders, strict=False))
         self.left -= min(len(items), self.left)
 
-    def _other(self, item: int, order: int, depth: int) -> None:
+    def _drawing(self, item: int, order: int, depth: int) -> None:
         if not self.left:
             return
         self.left -= 1
         kind = type_of(item)
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
             # Its place in a form is not known cheaply, and some scanners write forms.
-            self.largest = max(self.largest, 0.51 if depth else share(bounds(item, self.frame)))
+            self.largest = max(self.largest, 0.51 if depth else page_share(bounds(item, self.frame)))
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
             # What may hide something is what is drawn in a form, not the form.
             count = min(objects_of_form(item), self.left)
-            self.through(list(map(object_of_form, repeat(item), range(count))), [order] * count, depth + 1)
+            self.visit(list(map(object_of_form, repeat(item), range(count))), [order] * count, depth + 1)
             return
         if self.orders and order not in self._over and len(self._over) < MAX_COVERS and opaque(item, kind):
             self._over.add(order)
@@ -195,9 +195,9 @@ class _Walk:
         """Whether some text may not be seen: drawn with no ink, or with white or transparent ink."""
         if INVISIBLE in self._modes or CLIP_ONLY in self._modes:
             return True
-        for told, inks in fill_colours(list(self.orders)):
+        for known_colours, inks in fill_colours(list(self.orders)):
             white = (inks[:, :3] >= FAINT).all(axis=1) | (inks[:, 3] < 20)
-            if (told & white).any():
+            if (known_colours & white).any():
                 return True
         return False
 
@@ -206,8 +206,8 @@ def opaque(item: int, kind: int) -> bool:
     """Whether this object may hide what lies under it; only the page, drawn, tells whether it does."""
     if kind != raw.FPDF_PAGEOBJ_PATH:
         return bool(kind != raw.FPDF_PAGEOBJ_FORM)
-    draw_mode_of(item, *PAINT)
-    return bool(_paint[0] and colour_of(item, *INK)) and _ink[3] > 200
+    draw_mode_of(item, *PATH_MODE)
+    return bool(_path_mode[0] and colour_of(item, *RGBA)) and _rgba[3] > 200
 
 
 def bounds(item: int, frame: Frame) -> Place:
@@ -219,32 +219,32 @@ def bounds(item: int, frame: Frame) -> Place:
     return max(x0, 0.0), max(y0, 0.0), min(x1, float(BOX_UNIT)), min(y1, float(BOX_UNIT))
 
 
-def share(box: Place) -> float:
+def page_share(box: Place) -> float:
     return max(box[2] - box[0], 0.0) * max(box[3] - box[1], 0.0) / BOX_UNIT**2
 
 
 def faint(item: int) -> bool:
-    if not colour_of(item, *INK):
+    if not colour_of(item, *RGBA):
         return False
-    red, green, blue, alpha = _ink
+    red, green, blue, alpha = _rgba
     return alpha < 20 or (red >= FAINT and green >= FAINT and blue >= FAINT)
 
 
-class Looks:
+class TextVisibility:
     """How each character is drawn, for pages on which some may be hidden."""
 
-    def __init__(self, page: pdfium.PdfPage, text: int, marks: Marks) -> None:
-        self.page, self.handle, self.marks = page, text, marks
-        self.known: dict[int, str] = {}
+    def __init__(self, page: pdfium.PdfPage, text: int, survey: ObjectSurvey) -> None:
+        self.page, self.handle, self.survey = page, text, survey
+        self.reasons: dict[int, str] = {}
         self.picture: tuple[int, int, bytes] | None = None
 
     def split(self, start: int, end: int) -> list[tuple[int, int, str]]:
         """Runs of equal look in a range of characters."""
-        if not self.marks.hidden:
+        if not self.survey.hidden:
             return [(start, end, "")]
         runs: list[tuple[int, int, str]] = []
         for index in range(start, end):
-            why = self._why(index)
+            why = self._reason(index)
             if runs and runs[-1][2] == why:
                 runs[-1] = (runs[-1][0], index + 1, why)
             else:
@@ -256,33 +256,33 @@ class Looks:
         for row, why in enumerate(reasons):
             if why == "white" and self.contrast(places[row].tolist()):
                 reasons[row] = ""
-        for row in self._under(places, starts):
+        for row in self._covered_rows(places, starts):
             if not reasons[row] and not self.contrast(places[row].tolist()):
                 reasons[row] = "covered"
 
-    def _under(self, places: Any, starts: Any) -> list[int]:
+    def _covered_rows(self, places: Any, starts: Any) -> list[int]:
         """Rows of the words over which something was drawn."""
         x, y = (places[:, 0] + places[:, 2]) / 2, (places[:, 1] + places[:, 3]) / 2
         rows: set[int] = set()
-        for order, (x0, y0, x1, y1) in self.marks.covers:
+        for order, (x0, y0, x1, y1) in self.survey.covers:
             inside = ((x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)).nonzero()[0].tolist()
-            rows |= {row for row in inside if self.marks.orders.get(self._object(int(starts[row])), order) < order}
+            rows |= {row for row in inside if self.survey.orders.get(self._object(int(starts[row])), order) < order}
         return sorted(rows)
 
     def _object(self, index: int) -> int:
         return text_object_at(self.handle, index) or 0
 
-    def _why(self, index: int) -> str:
+    def _reason(self, index: int) -> str:
         item = self._object(index)
-        if item and item not in self.known:
+        if item and item not in self.reasons:
             ghost = mode_of(item) in (INVISIBLE, CLIP_ONLY)
-            self.known[item] = "invisible" if ghost else "white" if faint(item) else ""
-        return self.known.get(item, "")
+            self.reasons[item] = "invisible" if ghost else "white" if faint(item) else ""
+        return self.reasons.get(item, "")
 
     def contrast(self, box: Sequence[float]) -> bool:
         """Whether the page, drawn, shows anything but one colour in this box: white on a dark ground is text."""
         if self.picture is None:
-            self.picture = draw(self.page, LOOK_DPI, 4_000_000)
+            self.picture = draw(self.page, CONTRAST_DPI, 4_000_000)
         width, height, rows = self.picture
         x0, x1 = int(box[0] / BOX_UNIT * width) - 1, int((box[2] + 1) / BOX_UNIT * width) + 1  # an I is a hair wide
         x0, x1 = (min(max(edge, 0), width) for edge in (x0, x1))

@@ -16,18 +16,18 @@ import pypdfium2.raw as raw
 from graph.adapters.documents.layout.running_text import Word
 from nodes.domain.text.documents import TICKED, UNTICKED
 
-BOXES = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
-OTHERS = range(raw.FPDF_FORMFIELD_PUSHBUTTON, raw.FPDF_FORMFIELD_SIGNATURE + 1)
+CHECKBOX_FIELDS = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
+OTHER_FIELDS = range(raw.FPDF_FORMFIELD_PUSHBUTTON, raw.FPDF_FORMFIELD_SIGNATURE + 1)
 """Kinds of fields that are known; a widget of none is a box where it has a state of its own."""
 
 
-def tick_of(page: pdfium.PdfPage, widget: Any) -> str:
+def checkbox_sign(page: pdfium.PdfPage, widget: Any) -> str:
     """TICKED or UNTICKED for a check box or a radio button, as it is drawn; "" for any other field."""
     form = page.formenv
     kind = raw.FPDFAnnot_GetFormFieldType(form, widget) if form is not None else -1
-    if kind in BOXES:
+    if kind in CHECKBOX_FIELDS:
         return TICKED if raw.FPDFAnnot_IsChecked(form, widget) else UNTICKED
-    state = _state(widget) if kind not in OTHERS else ""
+    state = _state(widget) if kind not in OTHER_FIELDS else ""
     return "" if not state else UNTICKED if state == "Off" else TICKED
 
 
@@ -38,23 +38,23 @@ def _state(widget: Any) -> str:
     return bytes(buffer)[: max(size - 2, 0)].decode("utf-16-le", "replace") if size <= ctypes.sizeof(buffer) else ""
 
 
-def undraw(widget: Any) -> None:
+def hide_widget(widget: Any) -> None:
     """Let the box not be drawn into the page: its sign would be read a second time there."""
     raw.FPDFAnnot_SetFlags(widget, raw.FPDFAnnot_GetFlags(widget) | raw.FPDF_ANNOT_FLAG_HIDDEN)
 
 
-def in_place(words: Sequence[Word], ticks: Sequence[Word]) -> list[Word]:
+def insert_checkboxes(words: Sequence[Word], checkboxes: Sequence[Word]) -> list[Word]:
     """The words of a page in their order, with each sign beside the word on its line that is nearest to it."""
     placed = list(words)
-    for tick in sorted(ticks, key=lambda one: (one.y0, one.x0)):
-        line = [number for number, word in enumerate(placed) if _same_line(word, tick)]
-        nearest = min(line, key=lambda number: _gap(placed[number], tick), default=None)
+    for checkbox in sorted(checkboxes, key=lambda one: (one.y0, one.x0)):
+        line = [number for number, word in enumerate(placed) if _same_line(word, checkbox)]
+        nearest = min(line, key=lambda number: _gap(placed[number], checkbox), default=None)
         if nearest is None:
-            _between_lines(placed, tick)
+            _insert_line(placed, checkbox)
             continue
         word = placed[nearest]
-        sign = tick._replace(y0=word.y0, y1=word.y1)  # a box is higher than its line, which would look like a gap
-        if word.x0 + word.x1 >= tick.x0 + tick.x1:
+        sign = checkbox._replace(y0=word.y0, y1=word.y1)  # a box is higher than its line, which would look like a gap
+        if word.x0 + word.x1 >= checkbox.x0 + checkbox.x1:
             placed.insert(nearest, sign._replace(line_ends=False))
         else:
             placed[nearest] = word._replace(line_ends=False)
@@ -62,17 +62,19 @@ def in_place(words: Sequence[Word], ticks: Sequence[Word]) -> list[Word]:
     return placed
 
 
-def _same_line(word: Word, tick: Word) -> bool:
-    return tick.y0 <= (word.y0 + word.y1) / 2 <= tick.y1 or word.y0 <= (tick.y0 + tick.y1) / 2 <= word.y1
+def _same_line(word: Word, checkbox: Word) -> bool:
+    return (
+        checkbox.y0 <= (word.y0 + word.y1) / 2 <= checkbox.y1 or word.y0 <= (checkbox.y0 + checkbox.y1) / 2 <= word.y1
+    )
 
 
-def _gap(word: Word, tick: Word) -> int:
-    return max(word.x0 - tick.x1, tick.x0 - word.x1, 0)
+def _gap(word: Word, checkbox: Word) -> int:
+    return max(word.x0 - checkbox.x1, checkbox.x0 - word.x1, 0)
 
 
-def _between_lines(placed: list[Word], tick: Word) -> None:
+def _insert_line(placed: list[Word], checkbox: Word) -> None:
     """A box without words beside it is a line of its own, before what begins below it."""
-    at = next((number for number, word in enumerate(placed) if word.y0 >= tick.y1), len(placed))
+    at = next((number for number, word in enumerate(placed) if word.y0 >= checkbox.y1), len(placed))
     if at:
         placed[at - 1] = placed[at - 1]._replace(line_ends=True)
-    placed.insert(at, tick._replace(line_ends=True))
+    placed.insert(at, checkbox._replace(line_ends=True))

@@ -11,22 +11,22 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from graph.adapters.documents.pages import Refused, bare_page
-from graph.adapters.documents.pdf.annotations import flatten, notes_of
-from graph.adapters.documents.pdf.layers import signed, veiled
-from graph.adapters.documents.pdf.page import Open, Page, read_pages
+from graph.adapters.documents.pdf.annotations import flatten, read_annotations
+from graph.adapters.documents.pdf.layers import hidden_text_objects, mark_hidden_layers
+from graph.adapters.documents.pdf.page import LoadedPage, Page, read_pages
 
 MAX_RECORDS = 100_000
 """A page count above this is a lie or an attack."""
-BATCH = 32
+BATCH_PAGES = 32
 """Pages that are read together."""
-HEAVIEST = 100_000
+MAX_BATCH_WEIGHT = 100_000
 """Characters and drawn objects with which a batch ends earlier: all its pages are in memory at once."""
 PASSWORD_NEEDED = 4
 
 
 def read_pdf(data: bytes, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """Every page in exactly one state; "ocr" means that OCR has still to read it."""
-    data, layered = signed(data, password)
+    data, layered = mark_hidden_layers(data, password)
     pdf, repaired = open_pdf(data, password)
     try:
         with suppress(pdfium.PdfiumError):
@@ -37,7 +37,7 @@ def read_pdf(data: bytes, password: str | None, options: dict[str, Any]) -> dict
         pages: list[dict[str, Any]] = []
         chars = 0
         while len(pages) < min(count, options["max_pages"]) and chars < options["max_chars"]:
-            wanted = range(len(pages), min(len(pages) + BATCH, count, options["max_pages"]))
+            wanted = range(len(pages), min(len(pages) + BATCH_PAGES, count, options["max_pages"]))
             batch = read_batch(pdf, wanted, layered)
             pages += batch
             chars += sum(len(page["text"]) for page in batch)
@@ -93,16 +93,16 @@ def repaired(data: bytes, password: str | None) -> bytes:
 
 def read_batch(pdf: pdfium.PdfDocument, indices: range, layered: bool) -> list[dict[str, Any]]:
     """The first of these pages, in order, as many as fit into a batch; one that cannot be loaded costs only itself."""
-    opened: list[Open] = []
+    opened: list[LoadedPage] = []
     rows: dict[int, dict[str, Any]] = {}
     try:
         for index in indices:
             page = load_page(pdf, index, layered)
-            if isinstance(page, Open):
+            if isinstance(page, LoadedPage):
                 opened.append(page)
             else:
                 rows[index + 1] = page
-            if sum(page.weight for page in opened) > HEAVIEST:
+            if sum(page.weight for page in opened) > MAX_BATCH_WEIGHT:
                 break
         rows |= {row["number"]: row for row in read_pages(opened)}
     finally:
@@ -111,18 +111,18 @@ def read_batch(pdf: pdfium.PdfDocument, indices: range, layered: bool) -> list[d
     return [rows[number] for number in sorted(rows)]
 
 
-def load_page(pdf: pdfium.PdfDocument, index: int, layered: bool) -> Open | dict[str, Any]:
+def load_page(pdf: pdfium.PdfDocument, index: int, layered: bool) -> LoadedPage | dict[str, Any]:
     """The page with its text, or its row when it has none; `layered` in a document that was signed."""
     try:
         page = Page(pdf, index)
     except pdfium.PdfiumError:
         return bare_page(index + 1, "failed", "the page is damaged and cannot be loaded")
     try:
-        notes = notes_of(page)
-        if notes and flatten(page):
+        annotations = read_annotations(page)
+        if annotations and flatten(page):
             page.close()
             page = Page(pdf, index)
-        return Open(page, index + 1, notes, veiled(page) if layered else frozenset())
+        return LoadedPage(page, index + 1, annotations, hidden_text_objects(page) if layered else frozenset())
     except pdfium.PdfiumError as error:
         page.close()
         return bare_page(index + 1, "failed", f"the page cannot be read: {error}")

@@ -15,22 +15,22 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from graph.adapters.documents.pdf.appearance import MAX_NESTING, MAX_OBJECTS, object_of_form, objects_of_form, type_of
-from graph.adapters.documents.pdf.pdfium_calls import address, quick
+from graph.adapters.documents.pdf.pdfium_calls import address, bind_by_address
 
 HIDDEN = "on a hidden layer"
 SIGN = "RepriseHidden"
 """Key of ours in the group that a mark of hidden content names."""
-DEEPEST = 20
+MAX_CONDITION_DEPTH = 20
 """Conditions within conditions that are looked at; what lies deeper counts as shown."""
 ANNOTATION_HIDDEN = 2
 
-marks_of = quick(raw.FPDFPageObj_CountMarks)
-mark_at = quick(raw.FPDFPageObj_GetMark, ctypes.c_ulong, gives=ctypes.c_void_p)
-object_at = quick(raw.FPDFPage_GetObject, ctypes.c_int, gives=ctypes.c_void_p)
-sign_of = quick(raw.FPDFPageObjMark_GetParamIntValue, ctypes.c_char_p, ctypes.c_void_p)
+marks_of = bind_by_address(raw.FPDFPageObj_CountMarks)
+mark_at = bind_by_address(raw.FPDFPageObj_GetMark, ctypes.c_ulong, returns=ctypes.c_void_p)
+object_at = bind_by_address(raw.FPDFPage_GetObject, ctypes.c_int, returns=ctypes.c_void_p)
+sign_of = bind_by_address(raw.FPDFPageObjMark_GetParamIntValue, ctypes.c_char_p, ctypes.c_void_p)
 
 
-def signed(data: bytes, password: str | None) -> tuple[bytes, bool]:
+def mark_hidden_layers(data: bytes, password: str | None) -> tuple[bytes, bool]:
     """The document with signs on what belongs to hidden layers, and whether it has any; else as it is.
 
     A document that cannot be opened here is left as it is: whoever reads it says what is wrong with it.
@@ -45,7 +45,7 @@ def signed(data: bytes, password: str | None) -> tuple[bytes, bool]:
             if "/OCProperties" not in pdf.Root:
                 return data, False
             layers = Layers(pdf.Root.OCProperties)
-            if not layers.hidden or not _sign(pdf, layers):
+            if not layers.hidden or not _mark_hidden(pdf, layers):
                 return data, False
             target = io.BytesIO()
             pdf.save(target)
@@ -69,9 +69,9 @@ class Layers:
         for event in config.get("/AS", ()):
             if str(event.get("/Event", "")) == "/View":
                 for group in event.get("/OCGs", ()):
-                    self._as_used(group)
+                    self._apply_usage(group)
 
-    def _as_used(self, group: Any) -> None:
+    def _apply_usage(self, group: Any) -> None:
         """What a group says of its use on a screen, which goes before the configuration."""
         state = str(group.get("/Usage", {}).get("/View", {}).get("/ViewState", ""))
         if state == "/OFF":
@@ -84,7 +84,7 @@ class Layers:
         if str(content.get("/Type", "")) != "/OCMD":
             return content.objgen in self.hidden
         if "/VE" in content:
-            return not self._true(content.VE, 0)
+            return not self._holds(content.VE, 0)
         groups = content.get("/OCGs")
         listed = [one for one in (groups if _is_array(groups) else [groups]) if one is not None]
         off = [one.objgen in self.hidden for one in listed]
@@ -92,13 +92,13 @@ class Layers:
         rules = {"/AllOn": not any(off), "/AnyOff": any(off), "/AllOff": all(off)}
         return bool(off) and not rules.get(policy, not all(off))
 
-    def _true(self, expression: Any, depth: int) -> bool:
+    def _holds(self, expression: Any, depth: int) -> bool:
         """An expression of groups: [/Not e], [/And e …], [/Or e …] or a group."""
         if not _is_array(expression):
             return expression.objgen not in self.hidden
-        if depth > DEEPEST or len(expression) < 2:
+        if depth > MAX_CONDITION_DEPTH or len(expression) < 2:
             return True
-        said = [self._true(one, depth + 1) for one in list(expression)[1:]]
+        said = [self._holds(one, depth + 1) for one in list(expression)[1:]]
         word = str(expression[0])
         return not said[0] if word == "/Not" else all(said) if word == "/And" else any(said)
 
@@ -109,11 +109,11 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, pikepdf.Array)
 
 
-def _sign(pdf: Any, layers: Layers) -> bool:
+def _mark_hidden(pdf: Any, layers: Layers) -> bool:
     """Sign each hidden group, condition and form, and hide each annotation, that is not shown; False: there is none."""
     found = False
     for thing in pdf.objects:
-        for kind, one in _contents(thing):
+        for kind, one in _layered_parts(thing):
             if kind == "group":
                 if layers.hides(one):
                     one[f"/{SIGN}"] = 1
@@ -121,13 +121,13 @@ def _sign(pdf: Any, layers: Layers) -> bool:
             elif "/OC" in one and layers.hides(one.OC):
                 found = True
                 if kind == "form":
-                    _wrap(pdf, one)
+                    _mark_form(pdf, one)
                 else:
                     one.F = int(one.get("/F", 0)) | ANNOTATION_HIDDEN
     return found
 
 
-def _contents(thing: Any) -> Iterator[tuple[str, Any]]:
+def _layered_parts(thing: Any) -> Iterator[tuple[str, Any]]:
     """What of an object has to do with layers: group (and condition), form or annotation, each with itself."""
     import pikepdf
 
@@ -156,7 +156,7 @@ def _direct(resources: Any) -> Iterator[tuple[str, Any]]:
                 yield "group", one
 
 
-def _wrap(pdf: Any, form: Any) -> None:
+def _mark_form(pdf: Any, form: Any) -> None:
     """Let the whole content of a form belong to a hidden layer by a mark of its own."""
     import pikepdf
 
@@ -168,7 +168,7 @@ def _wrap(pdf: Any, form: Any) -> None:
     form.write(b"/OC /%s BDC\n" % SIGN.encode() + form.read_bytes() + b"\nEMC")
 
 
-def veiled(page: pdfium.PdfPage) -> frozenset[int]:
+def hidden_text_objects(page: pdfium.PdfPage) -> frozenset[int]:
     """Addresses of the text objects of a page that belong to a hidden layer, in a document that was signed."""
     handle, seen = address(page.raw), 0
     found: set[int] = set()
@@ -177,7 +177,7 @@ def veiled(page: pdfium.PdfPage) -> frozenset[int]:
     while stack and seen < MAX_OBJECTS:
         item, depth, within = stack.pop()
         seen += 1
-        hidden = within or _has_sign(item)
+        hidden = within or _is_marked(item)
         kind = type_of(item)
         if kind == raw.FPDF_PAGEOBJ_TEXT and hidden:
             found.add(item)
@@ -186,7 +186,7 @@ def veiled(page: pdfium.PdfPage) -> frozenset[int]:
     return frozenset(found)
 
 
-def _has_sign(item: int) -> bool:
+def _is_marked(item: int) -> bool:
     value = ctypes.c_int()
     marks = (mark_at(item, place) for place in range(marks_of(item)))
     return any(sign_of(mark, SIGN.encode(), ctypes.addressof(value)) and value.value == 1 for mark in marks)

@@ -17,26 +17,26 @@ import pypdfium2.raw as raw
 
 SLOTS = 2_048
 """Results that are fetched before they are copied; with more nothing is gained."""
-_room = (ctypes.c_uint32 * (4 * SLOTS))()
-COLUMNS = [[ctypes.byref(_room, 16 * slot + 4 * part) for slot in range(SLOTS)] for part in range(4)]
+_slots = (ctypes.c_uint32 * (4 * SLOTS))()
+COLUMNS = [[ctypes.byref(_slots, 16 * slot + 4 * part) for slot in range(SLOTS)] for part in range(4)]
 """References to the first number of each slot, to the second, …; one page is read at a time."""
-WHOLE = np.frombuffer(memoryview(_room).cast("B"), np.uint32).reshape(SLOTS, 4)
-FLOATS = WHOLE.view(np.float32)
+INTEGERS = np.frombuffer(memoryview(_slots).cast("B"), np.uint32).reshape(SLOTS, 4)
+FLOATS = INTEGERS.view(np.float32)
 
 
-def quick(function: Any, *types: Any, gives: Any = ctypes.c_int) -> Callable[..., Any]:
+def bind_by_address(function: Any, *types: Any, returns: Any = ctypes.c_int) -> Callable[..., Any]:
     """A PDFium function that takes a plain address, then these types, and keeps the interpreter's lock.
 
     Far quicker for thousands of calls of a fraction of a microsecond each. What follows the stated types is to be
     references, or whole numbers that fit a C int.
     """
-    return quickest(function, ctypes.c_void_p, *types, gives=gives)
+    return bind_by_reference(function, ctypes.c_void_p, *types, returns=returns)
 
 
-def quickest(function: Any, *types: Any, gives: Any = ctypes.c_int) -> Callable[..., Any]:
+def bind_by_reference(function: Any, *types: Any, returns: Any = ctypes.c_int) -> Callable[..., Any]:
     """The same with a reference in the place of the address, where no type is stated."""
     place = ctypes.cast(function, ctypes.c_void_p).value
-    return ctypes.PYFUNCTYPE(gives, *types)(place or 0)
+    return ctypes.PYFUNCTYPE(returns, *types)(place or 0)
 
 
 def address(handle: Any) -> int:
@@ -49,8 +49,8 @@ def reference(place: int) -> Any:
     return ctypes.byref(ctypes.c_char.from_address(place))
 
 
-_char_box = quickest(raw.FPDFText_GetLooseCharBox, gives=None)
-_fill_colour = quick(raw.FPDFPageObj_GetFillColor)
+_char_box = bind_by_reference(raw.FPDFText_GetLooseCharBox, returns=None)
+_fill_colour = bind_by_address(raw.FPDFPageObj_GetFillColor)
 
 
 def char_boxes(texts: Iterable[Any], indices: Sequence[int]) -> Any:
@@ -73,4 +73,4 @@ def fill_colours(items: Sequence[int]) -> Iterator[tuple[Any, Any]]:
     for start in range(0, len(items), SLOTS):
         asked = items[start : start + SLOTS]
         there = np.fromiter(map(_fill_colour, asked, *COLUMNS), np.bool_, len(asked))
-        yield there, WHOLE[: len(asked)]
+        yield there, INTEGERS[: len(asked)]

@@ -14,32 +14,32 @@ import numpy as np
 import pypdfium2.raw as raw
 
 from graph.adapters.documents.layout.running_text import BOX_UNIT, NOT_TEXT, Flags, Numbers, Word, clean
-from graph.adapters.documents.pdf.appearance import TINY_POINTS, Frame, Looks
-from graph.adapters.documents.pdf.pdfium_calls import char_boxes, quick, quickest, reference
+from graph.adapters.documents.pdf.appearance import TINY_POINTS, Frame, TextVisibility
+from graph.adapters.documents.pdf.pdfium_calls import bind_by_address, bind_by_reference, char_boxes, reference
 
 HYPHEN = "\ufffe"
 """PDFium's sign for a hyphen at the end of a line; it swallows the line end."""
 VOWELS = [ord(vowel) - ord("a") for vowel in "aeiouy"]
-OPENING = 1_500
+GARBLED_SAMPLE = 1_500
 """Characters that tell whether a page is garbled."""
-SAMPLE = 64
+UNMAPPED_SAMPLE = 64
 """Characters of a page that are looked up to tell whether its fonts say which letters they draw."""
-LAST = 0xFFFF
+LAST_CODE = 0xFFFF
 """Stands for all characters beyond it, none of which is white space or no text."""
-FEED = np.array([10], "<u2")
+PAGE_FEED = np.array([10], "<u2")
 """Parts the pages of a batch."""
-SPACE = np.array([chr(code).isspace() for code in range(LAST + 1)])
-NO_TEXT = [NOT_TEXT.match(chr(code)) is not None and chr(code) != HYPHEN for code in range(LAST)]
-DIRT = np.array([*NO_TEXT, True]) & ~SPACE
+SPACE = np.array([chr(code).isspace() for code in range(LAST_CODE + 1)])
+NO_TEXT = [NOT_TEXT.match(chr(code)) is not None and chr(code) != HYPHEN for code in range(LAST_CODE)]
+UNPRINTABLE = np.array([*NO_TEXT, True]) & ~SPACE
 
 
-map_error = quickest(raw.FPDFText_HasUnicodeMapError)
-count_of = quick(raw.FPDFText_CountChars)
-text_of = quick(raw.FPDFText_GetText, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
-unicode_of = quick(raw.FPDFText_GetUnicode, ctypes.c_int)
+map_error = bind_by_reference(raw.FPDFText_HasUnicodeMapError)
+count_of = bind_by_address(raw.FPDFText_CountChars)
+text_of = bind_by_address(raw.FPDFText_GetText, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+unicode_of = bind_by_address(raw.FPDFText_GetUnicode, ctypes.c_int)
 
 
-class Chars(NamedTuple):
+class PageChars(NamedTuple):
     """The characters of a page, one for each of PDFium's indices."""
 
     handle: int
@@ -49,90 +49,90 @@ class Chars(NamedTuple):
 
     def unmapped_share(self) -> float:
         """Share of characters for which the font says no Unicode value, by a sample of the page."""
-        sample = self.codes[:: max(1, len(self.codes) // SAMPLE)]
+        sample = self.codes[:: max(1, len(self.codes) // UNMAPPED_SAMPLE)]
         places = np.flatnonzero(~SPACE[sample])
         if not len(places):
             return 0.0
         codes = sample[places]
         lost = (codes == 0xFFFD) | ((codes >= 0xE000) & (codes <= 0xF8FF))
-        asked = (places * max(1, len(self.codes) // SAMPLE)).tolist()
+        asked = (places * max(1, len(self.codes) // UNMAPPED_SAMPLE)).tolist()
         errors = np.fromiter(map(map_error, repeat(reference(self.handle)), asked), np.int64, len(asked)) == 1
         return float(np.count_nonzero(errors | lost) / len(asked))
 
     def garbled(self) -> bool:
         """Whether Latin letters come in an order that no language has: a text layer with shifted character codes."""
-        counts = np.bincount(np.minimum(self.codes[:OPENING], 128), minlength=129)
+        counts = np.bincount(np.minimum(self.codes[:GARBLED_SAMPLE], 128), minlength=129)
         counts = counts[97:123] + counts[65:91]
         letters = int(counts.sum())
         return letters >= 200 and int(counts[VOWELS].sum()) / letters < 0.15
 
 
-def characters(handle: int) -> Chars:
+def load_characters(handle: int) -> PageChars:
     """Of the page whose text was loaded at this address."""
     count = max(count_of(handle), 0)
     buffer = np.empty(2 * count + 2, "<u2")  # a letter beyond U+FFFF takes two places
     got = text_of(handle, 0, count, buffer.ctypes.data) if count else 1
     codes = buffer[:count]
     if got == count + 1 and not ((codes >= 0xD800) & (codes <= 0xDFFF)).any():
-        return Chars(handle, codes.tobytes().decode("utf-16-le"), codes)
+        return PageChars(handle, codes.tobytes().decode("utf-16-le"), codes)
     # Characters without Unicode value are left out of the text, those beyond U+FFFF counted otherwise.
     single = map(unicode_of, repeat(handle), range(count))
     text = "".join(chr(code) if 0 < code < 0x110000 else "\ufffd" for code in single)
-    coded = np.minimum(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4"), LAST)
-    return Chars(handle, text, coded.astype("<u2"))
+    coded = np.minimum(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4"), LAST_CODE)
+    return PageChars(handle, text, coded.astype("<u2"))
 
 
-class Found(NamedTuple):
+class WordTable(NamedTuple):
     """Words of a page, a row each."""
 
     texts: list[str]
     boxes: Numbers
     line_ends: Flags
 
-    def only(self, rows: Numbers) -> Found:
-        return Found([self.texts[row] for row in rows.tolist()], self.boxes[rows], self.line_ends[rows])
+    def select(self, rows: Numbers) -> WordTable:
+        return WordTable([self.texts[row] for row in rows.tolist()], self.boxes[rows], self.line_ends[rows])
 
     def words(self) -> list[Word]:
         rows = zip(self.texts, self.boxes.tolist(), self.line_ends.tolist(), strict=True)
         return [Word(text, x0, y0, x1, y1, ends) for text, (x0, y0, x1, y1), ends in rows]
 
 
-class Sheet(NamedTuple):
+class SourcePage(NamedTuple):
     """A page whose words are wanted."""
 
-    chars: Chars
+    chars: PageChars
     frame: Frame
-    looks: Looks | None
+    visibility: TextVisibility | None
     """For a page on which some text may be hidden; such a page is read by itself."""
 
 
-def words_of(sheets: Sequence[Sheet]) -> tuple[Found, list[int], list[list[tuple[Word, str]]]]:
+def read_words(sheets: Sequence[SourcePage]) -> tuple[WordTable, list[int], list[list[tuple[Word, str]]]]:
     """Words in PDFium's order, how many each page has, and, page by page, those that cannot be seen, with why."""
     tokens = _tokens(sheets)
-    looks = sheets[0].looks
+    visibility = sheets[0].visibility
     whys: Sequence[str] = ()
-    if looks and looks.marks.hidden:
-        tokens, whys = _split(tokens, looks)
+    if visibility and visibility.survey.hidden:
+        tokens, whys = _split_by_reason(tokens, visibility)
     texts = _texts(sheets, tokens, cut=bool(whys))
     places = _boxes(sheets, tokens)
     boxes = np.rint(places)
     np.maximum(boxes, 0, out=boxes)
     np.minimum(boxes, BOX_UNIT, out=boxes)
-    found = Found(texts, boxes.astype(np.int64), tokens.line_ends)
+    found = WordTable(texts, boxes.astype(np.int64), tokens.line_ends)
     counts = np.bincount(tokens.sheets, minlength=len(sheets))
-    if looks is None and "" not in texts and not _odd(places, sheets):
+    if visibility is None and "" not in texts and not _any_misplaced(places, sheets):
         return found, counts.tolist(), [[] for _ in sheets]
     reasons = list(whys) or [""] * len(texts)
-    _judge_places(reasons, places, texts, tokens, sheets)
-    if looks:
-        looks.confirm(reasons, places, tokens.starts)
+    _add_place_reasons(reasons, places, texts, tokens, sheets)
+    if visibility:
+        visibility.confirm(reasons, places, tokens.starts)
     seen = np.array([bool(text and not why) for text, why in zip(texts, reasons, strict=True)], np.bool_)
     apart = np.array([bool(text and why) for text, why in zip(texts, reasons, strict=True)], np.bool_).nonzero()[0]
     hidden: list[list[tuple[Word, str]]] = [[] for _ in sheets]
-    for word, row in zip(found.only(apart).words(), apart.tolist(), strict=True):
+    for word, row in zip(found.select(apart).words(), apart.tolist(), strict=True):
         hidden[tokens.sheets[row]].append((word, reasons[row]))
     counts = np.bincount(tokens.sheets[seen], minlength=len(sheets))
-    return found.only(np.flatnonzero(seen)), counts.tolist(), hidden
+    return found.select(np.flatnonzero(seen)), counts.tolist(), hidden
 
 
 class Tokens(NamedTuple):
@@ -146,8 +146,8 @@ class Tokens(NamedTuple):
     """Whether the source ends the line behind it."""
 
 
-def _tokens(sheets: Sequence[Sheet]) -> Tokens:
-    codes = np.concatenate([part for sheet in sheets for part in (sheet.chars.codes, FEED)])
+def _tokens(sheets: Sequence[SourcePage]) -> Tokens:
+    codes = np.concatenate([part for sheet in sheets for part in (sheet.chars.codes, PAGE_FEED)])
     sizes = [len(sheet.chars.codes) + 1 for sheet in sheets]
     offsets = np.cumsum([0, *sizes[:-1]])
     ink = np.zeros(len(codes) + 1, np.bool_)
@@ -167,19 +167,19 @@ def _tokens(sheets: Sequence[Sheet]) -> Tokens:
     return Tokens(number, first - shift, last - shift, line_ends)
 
 
-def _split(tokens: Tokens, looks: Looks) -> tuple[Tokens, list[str]]:
+def _split_by_reason(tokens: Tokens, visibility: TextVisibility) -> tuple[Tokens, list[str]]:
     """Tokens of one page, cut where the look of their characters changes."""
     rows: list[tuple[int, int, bool]] = []
     whys: list[str] = []
     for start, end, feed in zip(tokens.starts.tolist(), tokens.ends.tolist(), tokens.line_ends.tolist(), strict=True):
-        for first, last, why in looks.split(start, end):
+        for first, last, why in visibility.split(start, end):
             rows.append((first, last, feed and last == end))
             whys.append(why)
     cut = np.array(rows, np.int64).reshape(-1, 3)
     return Tokens(np.zeros(len(cut), np.int64), cut[:, 0], cut[:, 1], cut[:, 2].astype(np.bool_)), whys
 
 
-def _texts(sheets: Sequence[Sheet], tokens: Tokens, *, cut: bool) -> list[str]:
+def _texts(sheets: Sequence[SourcePage], tokens: Tokens, *, cut: bool) -> list[str]:
     """The tokens as text; those that have been cut are no longer what white space parts."""
     text = "\n".join(sheet.chars.text for sheet in sheets)
     if cut:
@@ -187,10 +187,10 @@ def _texts(sheets: Sequence[Sheet], tokens: Tokens, *, cut: bool) -> list[str]:
         texts = [text[start:end] for start, end in zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True)]
     else:
         texts = text.replace(HYPHEN, "-\n").split()
-    return list(map(clean, texts)) if any(DIRT[sheet.chars.codes].any() for sheet in sheets) else texts
+    return list(map(clean, texts)) if any(UNPRINTABLE[sheet.chars.codes].any() for sheet in sheets) else texts
 
 
-def _boxes(sheets: Sequence[Sheet], tokens: Tokens) -> Any:
+def _boxes(sheets: Sequence[SourcePage], tokens: Tokens) -> Any:
     """A row for each token: its box in BOX_UNIT, not cut off at the page's edge, from its first and last character."""
     count = 2 * len(tokens.starts)
     asked = np.empty(count, np.int64)
@@ -210,16 +210,16 @@ def _boxes(sheets: Sequence[Sheet], tokens: Tokens) -> Any:
     return boxes
 
 
-def _placed(sheets: Sequence[Sheet], tokens: Tokens, edges: Any) -> Any:
+def _placed(sheets: Sequence[SourcePage], tokens: Tokens, edges: Any) -> Any:
     first = sheets[0].frame
-    if all(sheet.frame.like(first) for sheet in sheets):
+    if all(sheet.frame.same_as(first) for sheet in sheets):
         return first.spread(edges)
     borders = 2 * np.searchsorted(tokens.sheets, np.arange(len(sheets) + 1))
     parts = pairwise(borders.tolist())
     return np.concatenate([sheet.frame.spread(edges[a:b]) for sheet, (a, b) in zip(sheets, parts, strict=True)])
 
 
-def _odd(places: Any, sheets: Sequence[Sheet]) -> bool:
+def _any_misplaced(places: Any, sheets: Sequence[SourcePage]) -> bool:
     """Whether any word may lie off its page or be too small to be read."""
     if not places.size:
         return False
@@ -228,8 +228,8 @@ def _odd(places: Any, sheets: Sequence[Sheet]) -> bool:
     return bool(low or places.min() <= 0 or places.max() >= BOX_UNIT)
 
 
-def _judge_places(
-    reasons: list[str], places: Any, texts: Sequence[str], tokens: Tokens, sheets: Sequence[Sheet]
+def _add_place_reasons(
+    reasons: list[str], places: Any, texts: Sequence[str], tokens: Tokens, sheets: Sequence[SourcePage]
 ) -> None:
     """Say of words without a reason that they are off the page or tiny; a box without extent says nothing."""
     away = (places[:, 2:] <= 0).any(axis=1) | (places[:, :2] >= BOX_UNIT).any(axis=1)
