@@ -92,65 +92,54 @@ def _writable(folder: Path) -> bool:
 
 
 async def _database(settings: Settings) -> list[Check]:
-    import psycopg
-
-    from graph.composition import database_url
-    from graph.runtime.postgres.database_address import problem_with
-    from graph.runtime.postgres.migrations import missing_steps
+    from graph.usecases.maintenance import inspect_database
 
     kind = "embedded" if settings.own_server else "REPRISE_DATABASE_URL"
-    url = await database_url(settings)
-    try:
-        connection = await psycopg.AsyncConnection.connect(
-            url, autocommit=True, row_factory=psycopg.rows.dict_row, connect_timeout=5
-        )
-    except (psycopg.Error, ValueError) as error:
+    database = await inspect_database(settings)
+    if database.unreachable is not None:
         advice = "start it, check the address, or unset REPRISE_DATABASE_URL to use the embedded one"
-        return [Check("database", "FAIL", f"{kind}: {one_line(problem_with(url, error), 200)}", advice)]
-    async with connection:
-        version_number = connection.info.server_version
-        server_version = f"PostgreSQL {version_number // 10_000}.{version_number % 10_000}, {kind}"
-        outdated = version_number < OLDEST_SERVER
-        server = Check(
-            "database", "FAIL" if outdated else "ok", server_version, "use PostgreSQL 14 or newer" if outdated else ""
-        )
-        try:
-            missing = await missing_steps(connection)
-        except RepriseError as error:
-            return [server, Check("schema", "FAIL", one_line(str(error), 300), "update this program")]
-        except psycopg.Error as error:
-            advice = "name in REPRISE_DATABASE_URL a user who owns the tables of Reprise, or may create them"
-            return [server, Check("schema", "FAIL", one_line(str(error), 300), advice)]
-    if not missing:
+        return [Check("database", "FAIL", f"{kind}: {one_line(database.unreachable, 200)}", advice)]
+    number = database.server_version
+    description = f"PostgreSQL {number // 10_000}.{number % 10_000}, {kind}"
+    outdated = number < OLDEST_SERVER
+    server = Check(
+        "database", "FAIL" if outdated else "ok", description, "use PostgreSQL 14 or newer" if outdated else ""
+    )
+    if database.newer_schema is not None:
+        return [server, Check("schema", "FAIL", one_line(database.newer_schema, 300), "update this program")]
+    if database.refused is not None:
+        advice = "name in REPRISE_DATABASE_URL a user who owns the tables of Reprise, or may create them"
+        return [server, Check("schema", "FAIL", one_line(database.refused, 300), advice)]
+    if not database.missing_steps:
         return [server, Check("schema", "ok", "current")]
     # The embedded server is migrated by whatever opens it; one of somebody else's only when they say so.
     state: State = "warn" if settings.own_server else "FAIL"
-    return [server, Check("schema", state, f"lacks {', '.join(missing)}", "run: python run.py migrate")]
+    missing = ", ".join(database.missing_steps)
+    return [server, Check("schema", state, f"lacks {missing}", "run: python run.py migrate")]
 
 
 async def _readers(settings: Settings) -> list[Check]:
-    from graph.adapters.documents.reader import INSTALL_OCR, OCR_PARTS, PARTS, TESSERACT, describe, lacking_for_ocr
+    from graph.usecases.maintenance import inspect_readers
 
-    versions = await asyncio.to_thread(describe)
+    readers = await inspect_readers()
     checks = []
-    for part, purpose in PARTS.items():
-        needed = part == "pypdfium2"
-        state: State = "ok" if versions[part] else "FAIL" if needed else "warn"
-        advice = "" if versions[part] else "pip install -e ." if needed else f"pip install {part}"
-        checks.append(Check(purpose, state, f"{part} {versions[part] or 'is missing'}", advice))
+    for part in readers.parts:
+        needed = part.name == "pypdfium2"
+        state: State = "ok" if part.version else "FAIL" if needed else "warn"
+        advice = "" if part.version else "pip install -e ." if needed else f"pip install {part.name}"
+        checks.append(Check(part.purpose, state, f"{part.name} {part.version or 'is missing'}", advice))
     if not settings.ocr:
         return [*checks, Check("OCR", "warn", "turned off", "scanned pages will count as failed; unset REPRISE_OCR")]
-    lacking = await asyncio.to_thread(lacking_for_ocr)
-    description = ", ".join(f"{part} {versions[part] or 'is missing'}" for part in (*OCR_PARTS, TESSERACT))
-    advice = f"scanned pages cannot be read; {INSTALL_OCR}" if lacking else ""
-    return [*checks, Check("OCR", "FAIL" if lacking else "ok", description, advice)]
+    description = ", ".join(f"{part.name} {part.version or 'is missing'}" for part in readers.ocr_parts)
+    advice = f"scanned pages cannot be read; {readers.install_ocr}" if readers.ocr_missing else ""
+    return [*checks, Check("OCR", "FAIL" if readers.ocr_missing else "ok", description, advice)]
 
 
 async def _playbooks(settings: Settings) -> list[Check]:
-    from graph.adapters.storage.playbook_files import FilePlaybooks, shipped
+    from graph.usecases.playbooks import load_playbook, shipped_playbooks
 
-    names = await asyncio.to_thread(shipped)
-    playbooks = [await FilePlaybooks().load(name) for name in names]
+    names = await asyncio.to_thread(shipped_playbooks)
+    playbooks = [await asyncio.to_thread(load_playbook, name) for name in names]
     if not playbooks:
         return [Check("playbooks", "FAIL", "none", "install Reprise again")]
     return [Check("playbooks", "ok", ", ".join(f"{playbook.name} {playbook.version}" for playbook in playbooks))]

@@ -93,11 +93,9 @@ def _as_database_error(error: BaseException) -> BaseException:
     """Our own word for an error of the database, which LangGraph's saver raises as it is."""
     if not type(error).__module__.startswith("psycopg"):
         return error
-    import psycopg
+    from graph.usecases.maintenance import database_problem
 
-    from graph.runtime.postgres.database import translated
-
-    return translated(error) if isinstance(error, psycopg.Error) else error
+    return database_problem(error)
 
 
 def _sentence(error: BaseException) -> str:

@@ -15,9 +15,8 @@ from langgraph.graph.state import CompiledStateGraph
 from graph.builder import build_graph
 from graph.composition import Container, compose
 from graph.driver import Compiled, Driver, drive
-from graph.runtime.postgres.checkpoints import postgres_saver
-from graph.runtime.postgres.lease import Lease
 from graph.settings import operator_settings
+from graph.usecases.serve import leased, next_drive, saver_of
 from nodes.domain.shared.errors import OperatorError
 from nodes.ports import Services
 
@@ -38,7 +37,7 @@ async def serving() -> AsyncIterator[AsyncPostgresSaver]:
         container = await compose(await asyncio.to_thread(operator_settings), stack)
         _containers[loop] = container
         try:
-            yield postgres_saver(container.outside.saver_pool)
+            yield saver_of(container)
         finally:
             del _containers[loop]
 
@@ -63,13 +62,8 @@ async def leased_graph(thread_id: str) -> AsyncIterator[Compiled]:
 
     Raises ThreadBusy.
     """
-    container = _container()
-    lease = Lease(container.outside.database, thread_id, ttl=container.outside.lease_seconds)
-    await lease.take()
-    try:
+    async with leased(_container(), thread_id):
         yield bare_graph()
-    finally:
-        await asyncio.shield(lease.release())
 
 
 @asynccontextmanager
@@ -79,10 +73,7 @@ async def driven_graph(thread_id: str) -> AsyncIterator[Compiled]:
     Raises ThreadBusy.
     """
     container = _container()
-    reader = build_graph(container.outside.services).compile(checkpointer=postgres_saver(container.outside.saver_pool))
-    head = await reader.aget_state({"configurable": {"thread_id": thread_id}})
-    kind = "resume" if head.config["configurable"].get("checkpoint_id") else "start"
-    step = head.next[0] if head.next else "ingest"
+    kind, step = await next_drive(container, thread_id)
     cancellation: BaseException | None = None
     async with drive(thread_id, container.driven({}), kind=kind, from_step=step) as driver:
         try:

@@ -51,12 +51,12 @@ def drill(
     as_json: args.Json = False,
 ) -> int:
     """Kill the job with kill -9 at every boundary, resume it, and compare with a run that nobody disturbed."""
-    from graph.adapters.storage.playbook_files import playbook_bytes
     from graph.drill.drill import Job
+    from graph.usecases.playbooks import require_playbook_file
 
     if not source.exists():
         raise SourceError(f"There is no folder or file {source}: check the path.")
-    playbook_bytes(playbook)
+    require_playbook_file(playbook)
     if engine not in ENGINES:
         raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
     job = Job(

@@ -29,13 +29,9 @@ def doctor(as_json: args.Json = False) -> int:
 def migrate(as_json: args.Json = False) -> int:
     """Bring the tables of the database up to date."""
     from graph.app import operator_settings
-    from graph.composition import database_url
-    from graph.runtime.postgres.migrations import migrate as bring_up_to_date
+    from graph.usecases.maintenance import migrate as apply_migrations
 
-    async def work() -> list[str]:
-        return await bring_up_to_date(await database_url(operator_settings()))
-
-    applied = asyncio.run(work())
+    applied = asyncio.run(apply_migrations(operator_settings()))
     if as_json:
         emit({"applied": applied})
     else:
@@ -46,13 +42,13 @@ def migrate(as_json: args.Json = False) -> int:
 
 def stop(as_json: args.Json = False) -> int:
     """Stop the embedded database server; the next command starts it again."""
-    from graph.adapters.embedded_postgres import stop as stop_server
     from graph.app import operator_settings
+    from graph.usecases.maintenance import stop_server
 
     settings = operator_settings()
     if not settings.own_server:
         say("REPRISE_DATABASE_URL is set: that server is yours to stop; looking for the embedded one.")
-    stopped = asyncio.run(stop_server(settings.home))
+    stopped = asyncio.run(stop_server(settings))
     if as_json:
         emit({"stopped": stopped})
     else:
