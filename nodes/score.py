@@ -24,7 +24,7 @@ from nodes.domain.shared.errors import SourceError
 from nodes.domain.shared.formats import count
 from nodes.ports import Services
 from nodes.steps.batches import closed
-from nodes.steps.families import related
+from nodes.steps.families import relate_documents
 from nodes.steps.state_guard import enter, what_was_looked_for
 from state import RunContext, RunState
 
@@ -36,35 +36,37 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
 
     Raises StateEdited when the stored batches do not cover every document of the run, Unaccounted when sums differ.
     """
-    given, run = await enter(state, runtime, services)
+    run_state, run = await enter(state, runtime, services)
     playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
     looked_for = await what_was_looked_for(services, run, playbook)
     decisions = await services.ledger.decisions(run.run_id)
-    stored = await _stored(services, run, given)
+    stored = await _stored(services, run, run_state)
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
     _require_one(run, documents)
     all_settled(run, documents)
     all_found(run, documents, len(stored))
-    seen = await related(services, run, playbook, documents, stored)
-    findings = _decided(seen.findings, decisions, playbook)
-    absent = missing_clauses(findings, seen.documents, playbook, looked_for, seen.parts)
+    related = await relate_documents(services, run, playbook, documents, stored)
+    findings = _decided(related.findings, decisions, playbook)
+    absent = missing_clauses(findings, related.documents, playbook, looked_for, related.parts)
     findings += _decided(absent, decisions, playbook)
-    scored = scored_by(findings, seen.documents, playbook, looked_for, seen.parts)
-    round_number = given.review_round + 1
+    scored = scored_by(findings, related.documents, playbook, looked_for, related.parts)
+    round_number = run_state.review_round + 1
     findings_ref = await _keep(services, run, "findings", _bytes(scored))
     frozen = packet(run.run_id, playbook, round_number, scored.findings, decisions)
     waiting = len(frozen["findings"])
     counts = Counter(finding.risk for finding in scored.findings)
-    wanted = run.settings.review != "never" and (waiting > 0 or (run.settings.review == "always" and round_number == 1))
+    gate_needed = run.settings.review != "never" and (
+        waiting > 0 or (run.settings.review == "always" and round_number == 1)
+    )
     changes: dict[str, Any] = {
         "findings": findings_ref,
         "by_risk": {risk: counts[risk] for risk in RISKS},
         "to_review": waiting,
-        "gate": wanted,
+        "gate": gate_needed,
         "rescore": False,
         "headline": f"score: {count(len(scored.findings), 'finding')}, {waiting} to review",
     }
-    if wanted:
+    if gate_needed:
         sha256 = await _keep(services, run, f"review_packet_{round_number}", to_bytes(frozen))
         assert sha256 == sha256_of(frozen)
         changes |= {"packet": sha256, "review_round": round_number}
@@ -74,10 +76,11 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
 def _decided(findings: Iterable[Finding], decisions: Sequence[Decision], playbook: Playbook) -> list[Finding]:
     """Findings with the decisions that hold; where the playbook asks for several people, one alone does not."""
     findings = list(findings)
-    needed = {one.finding_id: reviewers_needed(one, playbook) for one in findings}
+    needed = {finding.finding_id: reviewers_needed(finding, playbook) for finding in findings}
     decided = latest(decisions, {finding_id: people for finding_id, people in needed.items() if people > 1})
     return [
-        one.with_(decision=decided[one.finding_id].shown()) if one.finding_id in decided else one for one in findings
+        finding.with_(decision=decided[finding.finding_id].shown()) if finding.finding_id in decided else finding
+        for finding in findings
     ]
 
 
@@ -88,30 +91,33 @@ def _require_one(run: Run, documents: Sequence[DocumentResult]) -> None:
         raise SourceError(f"None of the {count(len(documents), 'document')} could be read. The first: {first}")
 
 
-async def _stored(services: Services, run: Run, given: Entered) -> list[Finding]:
+async def _stored(services: Services, run: Run, run_state: Entered) -> list[Finding]:
     """Findings of every batch, then of the slow lane; each document of the run is in one of them."""
     refs = {ref.name: ref.sha256 for ref in await services.ledger.artifacts(run.run_id)}
     findings: list[Finding] = []
     put_off: set[str] = set()
-    for index in range(given.batch_total):
-        name, batch = f"findings_batch_{index + 1}", batch_range(index, given.batch_size, run.documents_total)
+    for index in range(run_state.batch_total):
+        name, batch = f"findings_batch_{index + 1}", batch_range(index, run_state.batch_size, run.documents_total)
         documents = await closed(services, run, name, refs.get(name), index, batch, slow=False)
-        batch_closed(given, index, whole=len(documents) == len(batch))
-        put_off |= {each["document"] for each in documents if each["state"] == "deferred"}
+        batch_closed(run_state, index, complete=len(documents) == len(batch))
+        put_off |= {document["document"] for document in documents if document["state"] == "deferred"}
         findings += _findings(documents)
     tried: set[str] = set()
-    slow = await services.ledger.slow_documents(run.run_id) if given.slow_index else []
-    for index in range(given.slow_index):
-        name, mine = f"findings_slow_{index + 1}", slow[index * given.batch_size : (index + 1) * given.batch_size]
-        documents = await closed(services, run, name, refs.get(name), index, mine, slow=True)
-        tried |= {each["document"] for each in documents}
+    slow = await services.ledger.slow_documents(run.run_id) if run_state.slow_index else []
+    for index in range(run_state.slow_index):
+        name, ordinals = (
+            f"findings_slow_{index + 1}",
+            slow[index * run_state.batch_size : (index + 1) * run_state.batch_size],
+        )
+        documents = await closed(services, run, name, refs.get(name), index, ordinals, slow=True)
+        tried |= {document["document"] for document in documents}
         findings += _findings(documents)
-    slow_lane_closed(given, put_off, tried)
+    slow_lane_closed(run_state, put_off, tried)
     return findings
 
 
 def _findings(documents: Sequence[dict[str, Any]]) -> list[Finding]:
-    return [Finding.from_json(each) for document in documents for each in document["findings"]]
+    return [Finding.from_json(finding) for document in documents for finding in document["findings"]]
 
 
 async def _keep(services: Services, run: Run, name: str, data: bytes) -> str:
@@ -123,7 +129,7 @@ async def _keep(services: Services, run: Run, name: str, data: bytes) -> str:
 
 
 def _bytes(scored: Scored) -> bytes:
-    ratings = {name: {who: asdict(one) for who, one in getattr(scored, name).items()} for name in _RATED}
+    ratings = {name: {subject: asdict(rating) for subject, rating in getattr(scored, name).items()} for name in _RATED}
     # Piece by piece: as one object it would be the largest thing in memory.
     findings = ", ".join(json.dumps(finding.to_json()) for finding in scored.findings)
     return f'{{"findings": [{findings}], {json.dumps(ratings)[1:]}'.encode()

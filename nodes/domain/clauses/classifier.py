@@ -139,29 +139,29 @@ def sure(model: Model, plain: Sequence[str], headings: Sequence[str], blocks: Se
 
 def judged(model: Model, weight: Array, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]) -> Array:
     """The second stage: chances from what the words of all sentences of a document weigh."""
-    found = FAINT / (1 + np.exp(-np.clip(weight, -50, 50)))
-    looked: list[tuple[int, npt.NDArray[np.bool_], Array]] = []
+    probabilities = FAINT / (1 + np.exp(-np.clip(weight, -50, 50)))
+    selected: list[tuple[int, npt.NDArray[np.bool_], Array]] = []
     for index, name in enumerate(map(str, model.types)):
         rules = rule_facts(name, plain, headings)
-        worth = worth_a_look(weight[:, index], rules)
-        looked.append((index, worth, bearings(index, weight, rules, plain, headings, blocks)[worth]))
-    chance = chances(model.trees, np.concatenate([known for _, _, known in looked]))
+        plausible = worth_a_look(weight[:, index], rules)
+        selected.append((index, plausible, bearings(index, weight, rules, plain, headings, blocks)[plausible]))
+    scored = chances(model.trees, np.concatenate([rows for _, _, rows in selected]))
     start = 0
-    for index, worth, known in looked:
-        found[worth, index] = chance[start : start + len(known)]
-        start += len(known)
-    return np.asarray(found, dtype=np.float32)
+    for index, plausible, rows in selected:
+        probabilities[plausible, index] = scored[start : start + len(rows)]
+        start += len(rows)
+    return np.asarray(probabilities, dtype=np.float32)
 
 
-def weigh(model: Model, seen: Features) -> Array:
+def weigh(model: Model, vectors: Features) -> Array:
     """The first stage: what the words of each sentence weigh for each type."""
-    if not seen.count:
+    if not vectors.count:
         return np.zeros((0, len(model.types)), np.float32)
-    weighed = np.zeros((seen.count, len(model.types)), np.float32)
+    weighed = np.zeros((vectors.count, len(model.types)), np.float32)
     for index in range(len(model.types)):
         column = model.weights[:, index]
-        weight = _VALUES[column[seen.columns].astype(np.int64) + 128] * seen.values
-        weighed[:, index] = np.bincount(seen.rows, weight, minlength=seen.count)
+        weight = _VALUES[column[vectors.columns].astype(np.int64) + 128] * vectors.values
+        weighed[:, index] = np.bincount(vectors.rows, weight, minlength=vectors.count)
     return weighed * model.largest + model.bias
 
 

@@ -51,8 +51,8 @@ def _around(weight: Array, blocks: Sequence[int], headings: Sequence[str]) -> tu
     """The sentence, its neighbours, the best of its paragraph, best and mean under its heading."""
     _, block = np.unique(np.asarray(blocks), return_inverse=True)
     _, heading = np.unique(np.asarray(headings), return_inverse=True)
-    kept = np.maximum(weight, WORTH)
-    mean = np.bincount(heading, kept) / np.bincount(heading)
+    floored = np.maximum(weight, WORTH)
+    mean = np.bincount(heading, floored) / np.bincount(heading)
     return (
         weight,
         *(shifted(weight, by) for by in (1, -1, 2, -2)),
@@ -101,8 +101,8 @@ def _of_rules(rules: Array) -> tuple[npt.NDArray[np.floating], ...]:
 
 def _of_others(index: int, weights: Array) -> tuple[Array, ...]:
     """The best of the other types, and by how much this one is ahead."""
-    others = np.delete(weights, index, axis=1)
-    best = others.max(axis=1) if others.shape[1] else np.full(len(weights), FAR, np.float32)
+    other_weights = np.delete(weights, index, axis=1)
+    best = other_weights.max(axis=1) if other_weights.shape[1] else np.full(len(weights), FAR, np.float32)
     return best, weights[:, index] - best
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nodes.domain.evidence.findings import Candidate
 
-SURE = 0.6
+MIN_CONFIDENCE = 0.6
 """A clause of the local engine that is less sure is no contradiction to a model that reports none."""
 
 
@@ -31,10 +31,14 @@ def compared(
     }
     only_lost = {candidate.clause_type for candidate in model} - by_model
     by_local = {candidate.clause_type for candidate in local}
-    who = next((candidate.source for candidate in model), "the model")
-    model = [one for one in model if not (one.quote in bare and one.clause_type in by_local | by_model)]
+    model_source = next((candidate.source for candidate in model), "the model")
+    model = [
+        candidate
+        for candidate in model
+        if not (candidate.quote in bare and candidate.clause_type in by_local | by_model)
+    ]
     invented = {candidate.clause_type for candidate in model if candidate.quote in lost}
-    seen = [
+    candidates = [
         replace(candidate, disputed=_said(candidate.source, "the local engine"))
         if candidate.clause_type in judged and candidate.clause_type not in by_local
         else candidate
@@ -43,19 +47,19 @@ def compared(
     for candidate in local:
         if candidate.clause_type in only_lost:
             why = _unproved if candidate.clause_type in invented else _unstated
-            seen.append(replace(candidate, disputed=why(candidate.source, who)))
-        elif candidate.confidence >= SURE and candidate.clause_type not in by_model:
-            seen.append(replace(candidate, disputed=_said(candidate.source, who)))
-    return seen
+            candidates.append(replace(candidate, disputed=why(candidate.source, model_source)))
+        elif candidate.confidence >= MIN_CONFIDENCE and candidate.clause_type not in by_model:
+            candidates.append(replace(candidate, disputed=_said(candidate.source, model_source)))
+    return candidates
 
 
-def _said(who: str, other: str) -> str:
-    return f"{who} found it, {other} did not"
+def _said(engine: str, second_engine: str) -> str:
+    return f"{engine} found it, {second_engine} did not"
 
 
-def _unstated(who: str, other: str) -> str:
-    return f"{who} found it, {other} quoted only a heading or a word"
+def _unstated(engine: str, second_engine: str) -> str:
+    return f"{engine} found it, {second_engine} quoted only a heading or a word"
 
 
-def _unproved(who: str, other: str) -> str:
-    return f"{who} found it, {other} quoted words that are not in the document"
+def _unproved(engine: str, second_engine: str) -> str:
+    return f"{engine} found it, {second_engine} quoted words that are not in the document"

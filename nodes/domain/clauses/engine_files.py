@@ -63,5 +63,5 @@ def model_bytes(name: str) -> bytes:
 
 
 def _with_code(data: bytes, version: int) -> str:
-    named = f"{data.hex()} {version}"
-    return _STORED_AS.get(named) or hashlib.sha256(named.encode()).hexdigest()
+    name = f"{data.hex()} {version}"
+    return _STORED_AS.get(name) or hashlib.sha256(name.encode()).hexdigest()

@@ -19,7 +19,7 @@ JOINS, JOINS_APART = 0.02, 0.05
 """A neighbour of a clause's sentence that is at least this sure belongs to its quote; surer in another paragraph."""
 LONGEST = 800
 """Characters of a quote of several sentences."""
-MOST = 20
+MAX_QUOTES = 20
 """Quotes of one type in one document, the surest."""
 SURE_RULE = 0.9
 """A rule that is at least this sure is believed where the model sees no clause of the type."""
@@ -44,34 +44,40 @@ class Seen:
 def look(text: DocumentText, types: Sequence[str]) -> Seen:
     """Clauses of these types. Raises MissingPart when rules or model are not installed."""
     if text.language not in (LANGUAGE, ""):
-        by_rules = find(text, types)
-        return Seen(by_rules, [])
+        rule_candidates = find(text, types)
+        return Seen(rule_candidates, [])
     return with_model(load_model(), text, types)
 
 
 def with_model(model: Model, text: DocumentText, types: Sequence[str]) -> Seen:
     """The same with a model of one's own, for a text that is English as far as can be told."""
-    by_rules = find(text, types)
-    found, passages = classified(model, text, types)
-    seen = {candidate.clause_type for candidate in found}
+    rule_candidates = find(text, types)
+    by_model, passages = classified(model, text, types)
+    types_seen = {candidate.clause_type for candidate in by_model}
     judged = set(map(str, model.types)) if text.language == LANGUAGE else set()
     sure_rule = SURE_RULE if len(text.text) >= SHORT else SURE_IN_SHORT
-    others = [
+    from_rules = [
         candidate
-        for candidate in by_rules
-        if candidate.clause_type not in seen
+        for candidate in rule_candidates
+        if candidate.clause_type not in types_seen
         and (candidate.clause_type not in judged or candidate.confidence >= sure_rule)
     ]
-    return Seen(_in_order([*found, *others, *_opposites(text, types, [*found, *others])]), passages)
+    return Seen(_in_order([*by_model, *from_rules, *_opposites(text, types, [*by_model, *from_rules])]), passages)
 
 
-def _opposites(text: DocumentText, types: Sequence[str], known: Sequence[Candidate]) -> list[Candidate]:
+def _opposites(text: DocumentText, types: Sequence[str], candidates: Sequence[Candidate]) -> list[Candidate]:
     """What says that there is none of another type, where no clause of its own type has been seen there."""
-    taken = [(one.clause_type, one.start, one.start + len(one.quote)) for one in known if one.start is not None]
+    occupied = [
+        (candidate.clause_type, candidate.start, candidate.start + len(candidate.quote))
+        for candidate in candidates
+        if candidate.start is not None
+    ]
     return [
-        one
-        for one in find_opposites(text, types)
-        if not any(name == one.clause_type and start <= (one.start or 0) < end for name, start, end in taken)
+        candidate
+        for candidate in find_opposites(text, types)
+        if not any(
+            name == candidate.clause_type and start <= (candidate.start or 0) < end for name, start, end in occupied
+        )
     ]
 
 
@@ -82,98 +88,104 @@ def _in_order(candidates: list[Candidate]) -> list[Candidate]:
 def classified(model: Model, text: DocumentText, types: Sequence[str]) -> tuple[list[Candidate], list[Candidate]]:
     """Clauses and passages that the model sees, for those of the types that it knows."""
     split = sentences(text)
-    chances = chances_of(model, text, split)
-    found: list[Candidate] = []
+    probabilities = chances_of(model, text, split)
+    candidates: list[Candidate] = []
     for index, name in enumerate(map(str, model.types)):
         if name not in types or not split:
             continue
-        chance = affirming(text, split, chances[:, index], name)
-        if chance.max() >= model.present[index]:
-            found += quotes(text, split, chance, name, min(float(model.seed[index]), float(chance.max())))
-    return found, _passages(text, split, chances, list(map(str, model.types)), types)
+        probability = affirming(text, split, probabilities[:, index], name)
+        if probability.max() >= model.present[index]:
+            candidates += quotes(
+                text, split, probability, name, min(float(model.seed[index]), float(probability.max()))
+            )
+    return candidates, _passages(text, split, probabilities, list(map(str, model.types)), types)
 
 
 def _passages(
-    text: DocumentText, split: Sequence[Sentence], chances: Array, known: Sequence[str], types: Sequence[str]
+    text: DocumentText,
+    split: Sequence[Sentence],
+    probabilities: Array,
+    model_types: Sequence[str],
+    types: Sequence[str],
 ) -> list[Candidate]:
     """The sentences that may state some clause of these types, the likeliest first, as far as they are worth it."""
-    wanted = [index for index, name in enumerate(known) if name in types]
-    if not wanted or not split:
+    columns = [index for index, name in enumerate(model_types) if name in types]
+    if not columns or not split:
         return []
-    best = chances[:, wanted].max(axis=1)
-    left = ROUTED * len(text.text)
-    found: list[Candidate] = []
+    best = probabilities[:, columns].max(axis=1)
+    budget = ROUTED * len(text.text)
+    passages: list[Candidate] = []
     for place in map(int, np.argsort(-best, kind="stable")):
-        left -= split[place].end - split[place].start
-        if left < 0 or best[place] < UNLIKELY:
+        budget -= split[place].end - split[place].start
+        if budget < 0 or best[place] < UNLIKELY:
             break
-        name = known[wanted[int(chances[place, wanted].argmax())]]
-        found.append(_candidate(text, split, name, float(best[place]), place, place))
-    return found
+        name = model_types[columns[int(probabilities[place, columns].argmax())]]
+        passages.append(_candidate(text, split, name, float(best[place]), place, place))
+    return passages
 
 
 def chances_of(model: Model, text: DocumentText, split: Sequence[Sentence]) -> Array:
     """How sure the model is of each sentence (rows) and type (columns)."""
     plain = [simplify(text.text[sentence.start : sentence.end]) for sentence in split]
     headings = [simplify(f"{sentence.article} / {sentence.heading}") for sentence in split]
-    chances = sure(model, plain, headings, [sentence.block for sentence in split])
-    return stated(chances, plain)
+    probabilities = sure(model, plain, headings, [sentence.block for sentence in split])
+    return stated(probabilities, plain)
 
 
-def stated(chances: Array, plain: Sequence[str]) -> Array:
+def stated(probabilities: Array, plain: Sequence[str]) -> Array:
     """The same, and nothing for titles and lines of a table of contents."""
     states = np.array([len(sentence) >= SHORTEST and "....." not in sentence for sentence in plain], dtype=bool)
-    return np.asarray(chances * states[:, None] if len(plain) else chances, dtype=np.float32)
+    return np.asarray(probabilities * states[:, None] if len(plain) else probabilities, dtype=np.float32)
 
 
-def affirming(text: DocumentText, split: Sequence[Sentence], chance: Array, clause_type: str) -> Array:
+def affirming(text: DocumentText, split: Sequence[Sentence], probability: Array, clause_type: str) -> Array:
     """The chances of a type, and nothing for sentences that say the opposite: to the model they look alike."""
     rule = next((rule for rule in load_rules()[LANGUAGE].rule if rule.type == clause_type), None)
-    kept = chance.copy()
-    for place in map(int, np.flatnonzero(chance >= JOINS)):
+    affirmed = probability.copy()
+    for place in map(int, np.flatnonzero(probability >= JOINS)):
         if rule and denies(rule, simplify(text.text[split[place].start : split[place].end])):
-            kept[place] = 0
-    return kept
+            affirmed[place] = 0
+    return affirmed
 
 
 def quotes(
-    text: DocumentText, split: Sequence[Sentence], chance: Array, clause_type: str, seed: float
+    text: DocumentText, split: Sequence[Sentence], probability: Array, clause_type: str, seed: float
 ) -> list[Candidate]:
     """The sentences that are sure enough, each with what goes on with it, the surest first to take its neighbours."""
-    taken: set[int] = set()
-    found: list[Candidate] = []
-    for begun in map(int, np.argsort(-chance, kind="stable")):
-        if chance[begun] < seed or len(found) == MOST:
+    used: set[int] = set()
+    candidates: list[Candidate] = []
+    for begin in map(int, np.argsort(-probability, kind="stable")):
+        if probability[begin] < seed or len(candidates) == MAX_QUOTES:
             break
-        if begun in taken:
+        if begin in used:
             continue
-        first = last = begun
-        while (grown := _neighbour(text, split, chance, first, last, taken)) is not None:
-            first, last = min(first, grown), max(last, grown)
-        taken.update(range(first, last + 1))
-        found.append(_candidate(text, split, clause_type, float(chance[begun]), first, last))
-    return found
+        first = last = begin
+        while (neighbour := _neighbour(text, split, probability, first, last, used)) is not None:
+            first, last = min(first, neighbour), max(last, neighbour)
+        used.update(range(first, last + 1))
+        candidates.append(_candidate(text, split, clause_type, float(probability[begin]), first, last))
+    return candidates
 
 
 def _neighbour(
-    text: DocumentText, split: Sequence[Sentence], chance: Array, first: int, last: int, taken: set[int]
+    text: DocumentText, split: Sequence[Sentence], probability: Array, first: int, last: int, used: set[int]
 ) -> int | None:
     """The surer one of the sentences before and behind, if one belongs to the same clause."""
     near = []
     for place, edge in ((first - 1, first), (last + 1, last)):
-        if not 0 <= place < len(split) or place in taken:
+        if not 0 <= place < len(split) or place in used:
             continue
-        if chance[place] < (JOINS if split[place].block == split[edge].block else JOINS_APART):
+        if probability[place] < (JOINS if split[place].block == split[edge].block else JOINS_APART):
             continue
         start, end = split[min(first, place)].start, split[max(last, place)].end
         upper, lower = sorted((place, edge))
         if end - start <= LONGEST and PAGE_BREAK not in text.text[split[upper].end : split[lower].start]:
-            near.append((float(chance[place]), place))
+            near.append((float(probability[place]), place))
     return max(near)[1] if near else None
 
 
 def _candidate(
-    text: DocumentText, split: Sequence[Sentence], clause_type: str, chance: float, first: int, last: int
+    text: DocumentText, split: Sequence[Sentence], clause_type: str, probability: float, first: int, last: int
 ) -> Candidate:
     start, end = split[first].start, split[last].end
-    return Candidate(clause_type, text.text[start:end], round(chance, 4), SOURCE, start)
+    return Candidate(clause_type, text.text[start:end], round(probability, 4), SOURCE, start)

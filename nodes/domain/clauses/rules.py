@@ -166,79 +166,88 @@ def find_opposites(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
     """Clauses that state that there is none of another type: that liability is not limited. In English; French rules
     have signs of their own for it."""
     file = load_rules()["en"]
-    found = []
+    candidates = []
     for rule in (rule for rule in file.rule if OPPOSITES.get(rule.type) in types):
-        for one in sentences(text):
-            words = text.text[one.start : one.end]
+        for sentence in sentences(text):
+            words = text.text[sentence.start : sentence.end]
             lowered = words.lower()
             if len(words) < SHORTEST or not any(keyword in lowered for keyword in rule.keywords):
                 continue
             plain = simplify(words)
             if denies(rule, plain) and not _is_denied(rule, plain):
                 source = f"local:rules@{file.version}"
-                found.append(Candidate(OPPOSITES[rule.type], words, SURE_OPPOSITE, source, one.start))
-    return found
+                candidates.append(Candidate(OPPOSITES[rule.type], words, SURE_OPPOSITE, source, sentence.start))
+    return candidates
 
 
 def _is_denied(rule: Rule, plain: str) -> bool:
     """ "In no event shall the liability of a party be unlimited": the opposite itself is denied."""
-    said = rule.denial.search(plain) if rule.denial else None
-    return said is not None and _NONE.search(plain, 0, said.end()) is not None
+    match = rule.denial.search(plain) if rule.denial else None
+    return match is not None and _NONE.search(plain, 0, match.end()) is not None
 
 
 def _applied(text: DocumentText, rules: Sequence[tuple[Rule, str]], types: Sequence[str]) -> list[Candidate]:
-    read = [
-        _Read(s, simplify(text.text[s.start : s.end]), simplify(f"{s.article} / {s.heading}")) for s in sentences(text)
+    simplified = [
+        _Read(
+            sentence,
+            simplify(text.text[sentence.start : sentence.end]),
+            simplify(f"{sentence.article} / {sentence.heading}"),
+        )
+        for sentence in sentences(text)
     ]
-    wanted = set(types)
-    found: dict[tuple[str, int], Candidate] = {}
+    chosen = set(types)
+    candidates: dict[tuple[str, int], Candidate] = {}
     for rule, source in rules:
-        if rule.type in wanted:
-            for candidate in _apply(rule, read, text, source):
-                found.setdefault((rule.type, candidate.start or 0), candidate)
-    return sorted(found.values(), key=lambda c: (c.start or 0, c.clause_type))
+        if rule.type in chosen:
+            for candidate in _apply(rule, simplified, text, source):
+                candidates.setdefault((rule.type, candidate.start or 0), candidate)
+    return sorted(candidates.values(), key=lambda c: (c.start or 0, c.clause_type))
 
 
-def _apply(rule: Rule, read: list[_Read], text: DocumentText, source: str) -> list[Candidate]:
-    hits = sorted(_hits(rule, read), key=lambda hit: (-hit.confidence, hit.index))[: rule.limit]
+def _apply(rule: Rule, simplified: list[_Read], text: DocumentText, source: str) -> list[Candidate]:
+    hits = sorted(_hits(rule, simplified), key=lambda hit: (-hit.confidence, hit.index))[: rule.limit]
     candidates = []
-    taken: set[int] = set()
+    used: set[int] = set()
     for hit in sorted(hits, key=lambda hit: hit.index):
-        if hit.index in taken:
+        if hit.index in used:
             continue
-        last = _last(rule, read, hit.index)
-        taken.update(range(hit.index, last + 1))
-        start, end = read[hit.index].sentence.start, read[last].sentence.end
+        last = _last(rule, simplified, hit.index)
+        used.update(range(hit.index, last + 1))
+        start, end = simplified[hit.index].sentence.start, simplified[last].sentence.end
         candidates.append(Candidate(rule.type, text.text[start:end], hit.confidence, source, start))
     return candidates
 
 
-def _last(rule: Rule, read: list[_Read], index: int) -> int:
+def _last(rule: Rule, simplified: list[_Read], index: int) -> int:
     """The last sentence of the clause that begins here: one more, when it goes on with the same thing."""
     follows = index + 1
-    if rule.goes_on is None or follows >= len(read):
+    if rule.goes_on is None or follows >= len(simplified):
         return index
-    same = read[follows].sentence.block == read[index].sentence.block
-    return follows if same and rule.goes_on.match(read[follows].plain) else index
+    same = simplified[follows].sentence.block == simplified[index].sentence.block
+    return follows if same and rule.goes_on.match(simplified[follows].plain) else index
 
 
-def _hits(rule: Rule, read: list[_Read]) -> Iterator[_Hit]:
+def _hits(rule: Rule, simplified: list[_Read]) -> Iterator[_Hit]:
     strong: dict[int, float] = {}
     weak: dict[int, float] = defaultdict(float)
-    for index, item in enumerate(read):
-        if not any(keyword in item.plain for keyword in rule.keywords) or not _says_something(item.plain):
+    for index, sentence in enumerate(simplified):
+        if not any(keyword in sentence.plain for keyword in rule.keywords) or not _says_something(sentence.plain):
             continue
-        titled = bool(rule.title and rule.title.search(item.heading))
-        sure = _best(rule.strong, item.plain, titled)
-        unsure = _best(rule.weak, item.plain, titled) if not sure else 0.0
-        if not (sure or unsure) or (rule.not_this and rule.not_this.search(item.plain)) or denies(rule, item.plain):
+        titled = bool(rule.title and rule.title.search(sentence.heading))
+        strong_confidence = _best(rule.strong, sentence.plain, titled)
+        weak_confidence = _best(rule.weak, sentence.plain, titled) if not strong_confidence else 0.0
+        if (
+            not (strong_confidence or weak_confidence)
+            or (rule.not_this and rule.not_this.search(sentence.plain))
+            or denies(rule, sentence.plain)
+        ):
             continue
-        if sure:
-            strong[index] = sure
+        if strong_confidence:
+            strong[index] = strong_confidence
         elif titled:
-            weak[index] = unsure
+            weak[index] = weak_confidence
         else:
-            weak[index] = -unsure
+            weak[index] = -weak_confidence
     for index, confidence in strong.items():
         yield _Hit(index, round(confidence, 2))
     for index, confidence in weak.items():
@@ -256,11 +265,11 @@ def denies(rule: Rule, plain: str) -> bool:
 
 def signs(rule: Rule, plain: str, titled: bool) -> tuple[float, float, float, float]:
     """What a rule sees in a simplified sentence: strong sign, weak sign, sign against it, a heading of its type."""
-    sure = unsure = 0.0
+    strong = weak = 0.0
     if any(keyword in plain for keyword in rule.keywords) and _says_something(plain):
-        sure, unsure = _best(rule.strong, plain, titled), _best(rule.weak, plain, titled)
-    against = bool((sure or unsure) and rule.not_this and rule.not_this.search(plain))
-    return sure, unsure, float(against), float(titled)
+        strong, weak = _best(rule.strong, plain, titled), _best(rule.weak, plain, titled)
+    against = bool((strong or weak) and rule.not_this and rule.not_this.search(plain))
+    return strong, weak, float(against), float(titled)
 
 
 def _says_something(plain: str) -> bool:
@@ -270,12 +279,12 @@ def _says_something(plain: str) -> bool:
 
 def _best(signs: Iterable[Sign], plain: str, titled: bool) -> float:
     """The surest sign in the sentence; one that is too unsure to be worth a reader's time is none."""
-    found = 0.0
+    best = 0.0
     for sign in signs:
         confidence = sign.confidence if not titled else _under_title(sign)
-        if confidence > found and confidence >= FLOOR and sign.regex.search(plain):
-            found = confidence
-    return found
+        if confidence > best and confidence >= FLOOR and sign.regex.search(plain):
+            best = confidence
+    return best
 
 
 def _under_title(sign: Sign) -> float:

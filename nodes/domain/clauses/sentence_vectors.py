@@ -64,8 +64,8 @@ def features(
     `first` is the place of the first one among the `total` of the document.
     """
     if not plain:
-        nothing = np.zeros(0, np.int64)
-        return Features(nothing, nothing, np.zeros(0, np.float32), 0)
+        no_rows = np.zeros(0, np.int64)
+        return Features(no_rows, no_rows, np.zeros(0, np.float32), 0)
     before, behind = ["", *plain[:-1]], [*plain[1:], ""]
     blocks = [
         _words(plain, 1, pairs=True, framed=True, scale=1.0),
@@ -93,11 +93,11 @@ def _words(
     words: list[int] = []
     owners: list[int] = []
     for row, text in enumerate(texts):
-        found = [_word_hash(word) for word in _WORD.findall(text)[:MOST_WORDS]]
+        hashed = [_word_hash(word) for word in _WORD.findall(text)[:MOST_WORDS]]
         if framed:
-            found = [_FIRST, *found, _LAST]
-        words += found
-        owners += [row] * len(found)
+            hashed = [_FIRST, *hashed, _LAST]
+        words += hashed
+        owners += [row] * len(hashed)
     hashes, owner = np.array(words, dtype=np.uint64), np.array(owners, dtype=np.int64)
     offset = np.uint64((salt * _SEEDS[2]) & _ALL)
     keys, rows = [_mixed(hashes + offset)], [owner]
@@ -107,9 +107,9 @@ def _words(
         keys.append(both[same])
         rows.append(owner[:-1][same])
     columns = (np.concatenate(keys) & np.uint64(HASHED - 1)).astype(np.int64)
-    once = np.unique(np.concatenate(rows) * HASHED + columns)
-    kept, column = once >> BITS, once & (HASHED - 1)
-    return kept, column, _evened(kept, len(texts), scale)
+    cells = np.unique(np.concatenate(rows) * HASHED + columns)
+    row_index, column = cells >> BITS, cells & (HASHED - 1)
+    return row_index, column, _evened(row_index, len(texts), scale)
 
 
 def _evened(rows: Ints, count: int, scale: float) -> npt.NDArray[Any]:
@@ -127,14 +127,14 @@ def _mixed(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 def _notions(plain: Sequence[str], notions: Mapping[str, re.Pattern[str]]) -> list[tuple[Ints, Ints, npt.NDArray[Any]]]:
     """Which notions a sentence speaks of, and which it speaks of together."""
     searches = [pattern.search for pattern in notions.values()]
-    there = np.array([[search(text) is not None for search in searches] for text in plain], dtype=bool)
-    there = there.reshape(len(plain), len(searches))
-    speaking = np.nonzero(there)
+    present = np.array([[search(text) is not None for search in searches] for text in plain], dtype=bool)
+    present = present.reshape(len(plain), len(searches))
+    speaking = np.nonzero(present)
     first, second = np.array(list(combinations(range(len(searches)), 2)), dtype=np.int64).reshape(-1, 2).T
     rows: list[Ints] = []
     columns: list[Ints] = []
     for start in range(0, len(plain), ROWS_AT_ONCE):
-        part = there[start : start + ROWS_AT_ONCE]
+        part = present[start : start + ROWS_AT_ONCE]
         both_row, pair = np.nonzero(part[:, first] & part[:, second])
         rows.append(both_row.astype(np.int64) + start)
         columns.append(pair.astype(np.int64))
@@ -150,7 +150,7 @@ def _place(plain: Sequence[str], column: int, first: int, total: int) -> tuple[I
     """Where in the document the sentence stands, and how long it is."""
     index = np.arange(first, first + len(plain))
     sizes = np.array([len(text) for text in plain], dtype=np.float64)
-    each = (index / total * 2 - 1, np.log(sizes + 1) - 5, index < EDGE, total - index < EDGE)
-    values = np.stack([np.asarray(value, dtype=np.float64) for value in each], axis=1) * 0.2
+    features = (index / total * 2 - 1, np.log(sizes + 1) - 5, index < EDGE, total - index < EDGE)
+    values = np.stack([np.asarray(value, dtype=np.float64) for value in features], axis=1) * 0.2
     rows = np.repeat(np.arange(len(plain)), PLACE).astype(np.int64)
     return rows, np.tile(np.arange(column, column + PLACE), len(plain)).astype(np.int64), values.reshape(-1)

@@ -47,18 +47,18 @@ class Trees:
             raise ValueError("its trees ask for nothing")
 
 
-def chances(trees: Trees, known: Array) -> Array:
+def chances(trees: Trees, features: Array) -> Array:
     """A chance between 0 and 1 for each row of facts."""
-    sums = [_sums(trees, known[first : first + ROWS_AT_ONCE]) for first in range(0, len(known), ROWS_AT_ONCE)]
+    sums = [_sums(trees, features[first : first + ROWS_AT_ONCE]) for first in range(0, len(features), ROWS_AT_ONCE)]
     total = np.concatenate(sums) if sums else np.zeros(0, np.float32)
     return np.asarray(1 / (1 + np.exp(-total)), dtype=np.float32)
 
 
-def _sums(trees: Trees, known: Array) -> Array:
-    row = np.arange(len(known))[:, None]
-    at = np.broadcast_to(trees.roots, (len(known), len(trees.roots)))
+def _sums(trees: Trees, features: Array) -> Array:
+    row = np.arange(len(features))[:, None]
+    at = np.broadcast_to(trees.roots, (len(features), len(trees.roots)))
     for _ in range(DEEPEST):
-        goes_low = known[row, trees.column[at]] <= trees.limit[at]
+        goes_low = features[row, trees.column[at]] <= trees.limit[at]
         reached = np.where(goes_low, trees.low[at], trees.high[at])
         if np.array_equal(reached, at):
             break

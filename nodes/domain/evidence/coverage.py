@@ -20,70 +20,77 @@ class Say(Protocol):
 
 def pages_of(document: DocumentResult) -> tuple[int, int]:
     """(pages whose whole content is known, all pages): an empty page has been read."""
-    known = sum(state in ("read", "ocr", "empty") for _, state, _ in document.pages)
-    return known, len(document.pages)
+    fully_known = sum(state in ("read", "ocr", "empty") for _, state, _ in document.pages)
+    return fully_known, len(document.pages)
 
 
 def covered(
-    documents: Sequence[DocumentResult], say: Say, count: Callable[[int, str], str], conjunction: str
+    documents: Sequence[DocumentResult], phrase: Say, count: Callable[[int, str], str], conjunction: str
 ) -> tuple[tuple[Sentence, ...], bool]:
     """The sentences, and whether something was not read. The first one says so. `conjunction` is " and "."""
 
     def counted(*states: str) -> str:
         """So many pages and sections are in one of these states, of none given: in any; "" for none."""
         units = Counter(
-            one.unit
-            for one in documents
-            if one.state == "done"
-            for _, state, _ in one.pages
+            document.unit
+            for document in documents
+            if document.state == "done"
+            for _, state, _ in document.pages
             if state in (states or PAGE_STATES)
         )
         return conjunction.join(count(units[unit], unit) for unit in sorted(units))
 
-    lost = [one for one in documents if one.state != "done"]
+    unread = [document for document in documents if document.state != "done"]
     lost_pages = counted("failed", "skipped")
-    if lost:
-        done = len(documents) - len(lost)
-        opening = [say("with_failures", done=done, documents=count(len(documents), "document"))]
+    if unread:
+        done = len(documents) - len(unread)
+        opening = [phrase("with_failures", done=done, documents=count(len(documents), "document"))]
     elif lost_pages:
-        opening = [say("pages_lost", pages=lost_pages)]
+        opening = [phrase("pages_lost", pages=lost_pages)]
     elif documents:
         key = "all_read_one" if len(documents) == 1 else "all_read"
-        opening = [say(key, documents=count(len(documents), "document"), pages=counted() or count(0, "page"))]
+        opening = [phrase(key, documents=count(len(documents), "document"), pages=counted() or count(0, "page"))]
     else:
-        opening = [say("no_documents")]
-    details = [*_lost(lost, say), *_pages(documents, say)]
-    details += [say(state, pages=pages) for state in ("ocr", "empty") if (pages := counted(state))]
+        opening = [phrase("no_documents")]
+    details = [*_lost(unread, phrase), *_pages(documents, phrase)]
+    details += [phrase(state, pages=pages) for state in ("ocr", "empty") if (pages := counted(state))]
     details += [
-        say("warning", document=one_line(one.document, NAME_LIMIT), warning=one_line(warning, 300))
-        for one in documents
-        for warning in one.warnings
+        phrase("warning", document=one_line(document.document, NAME_LIMIT), warning=one_line(warning, 300))
+        for document in documents
+        for warning in document.warnings
     ]
-    return tuple(Sentence(text) for text in [*opening, *details]), bool(lost or lost_pages)
+    return tuple(Sentence(text) for text in [*opening, *details]), bool(unread or lost_pages)
 
 
-def _lost(documents: Iterable[DocumentResult], say: Say) -> Iterable[str]:
-    for one in documents:
-        reason = one_line(one.reason, 300 + NAME_LIMIT).rstrip(".") or say("no_reason")
-        if reason.startswith(f"{one.document} "):
-            reason = say("it") + reason.removeprefix(one.document)
-        yield say(
-            "document_lost", document=one_line(one.document, NAME_LIMIT), state=say(f"state_{one.state}"), reason=reason
+def _lost(documents: Iterable[DocumentResult], phrase: Say) -> Iterable[str]:
+    for document in documents:
+        reason = one_line(document.reason, 300 + NAME_LIMIT).rstrip(".") or phrase("no_reason")
+        if reason.startswith(f"{document.document} "):
+            reason = phrase("it") + reason.removeprefix(document.document)
+        yield phrase(
+            "document_lost",
+            document=one_line(document.document, NAME_LIMIT),
+            state=phrase(f"state_{document.state}"),
+            reason=reason,
         )
 
 
-def _pages(documents: Iterable[DocumentResult], say: Say) -> Iterable[str]:
-    for one in documents:
-        if one.state != "done":
+def _pages(documents: Iterable[DocumentResult], phrase: Say) -> Iterable[str]:
+    for document in documents:
+        if document.state != "done":
             continue
-        lost: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for number, state, reason in one.pages:
+        unread: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, state, reason in document.pages:
             if state in ("failed", "skipped"):
-                lost[state, one_line(reason, 300).rstrip(".") or say("no_reason")].append(number)
-        for (state, reason), numbers in lost.items():
-            named = {"document": one_line(one.document, NAME_LIMIT), "unit": one.unit, "pages": ranges(numbers)}
+                unread[state, one_line(reason, 300).rstrip(".") or phrase("no_reason")].append(number)
+        for (state, reason), numbers in unread.items():
+            values = {
+                "document": one_line(document.document, NAME_LIMIT),
+                "unit": document.unit,
+                "pages": ranges(numbers),
+            }
             key = "page_lost" if len(numbers) == 1 else "pages_lost_of"
-            yield say(key, state=say(f"state_{state}"), reason=reason, **named)
+            yield phrase(key, state=phrase(f"state_{state}"), reason=reason, **values)
 
 
 def ranges(numbers: Iterable[int]) -> str:

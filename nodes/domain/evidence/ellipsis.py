@@ -29,7 +29,7 @@ _MODAL = re.compile(
     r"\b(?:may|shall|must|should|can|will|peut|peuvent|doit|doivent|devra|devront|pourra|pourront|s'engagent?)\b",
     re.IGNORECASE,
 )
-_SAYS = re.compile(
+_STATEMENT = re.compile(
     r"\b(?:is|are|was|were|has|have|shall|will|may|must|est|sont|ont|sera|seront|peut|doit|pourra|devra)\b(?:\W+\w+){6}",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ class Elisions:
 
     def __init__(self, text: str, sentences: Sequence[Sentence]) -> None:
         self._text, self._sentences = text, sentences
-        self._starts = [one.start for one in sentences]
+        self._starts = [sentence.start for sentence in sentences]
 
     def misleads(self, first: Span, second: Span, gap: str) -> bool:
         """May the two parts, read as one, say what the source does not? `gap` is what was left out between them.
@@ -86,7 +86,7 @@ class Elisions:
         """Is the first part a statement by itself, which no amount at the head of the second can complete?"""
         head = quantities(self._text[second[0] : second[0] + 40])
         counted = bool(head) and head[0].start == 0 and head[0].kind not in ("number", "reference")
-        return not counted and _SAYS.search(self._text, *first) is not None
+        return not counted and _STATEMENT.search(self._text, *first) is not None
 
     def _follows(self, first: Span, after: Sentence) -> bool:
         """Is it the first sentence behind this part?"""

@@ -34,33 +34,35 @@ def borrowed_from(fact: Fact, row: DocumentResult) -> Finding:
 
 def place_of_override(finding: Finding) -> Finding:
     """Where an amendment touches a clause, as evidence of that place alone: known by code, so it quotes nothing."""
-    over = finding.overridden or {}
+    override = finding.overridden or {}
     return Finding(
         finding_id=f"over {finding.finding_id}",
-        document=over["by"],
+        document=override["by"],
         document_sha256="",
         supplier="",
         clause_type=finding.clause_type,
         quote="",
-        page=int(over["page"]),
-        page_end=int(over["page"]),
+        page=int(override["page"]),
+        page_end=int(override["page"]),
         boxes=(),
         spans=(),
         alignment="exact",
         confidence=1.0,
         source=finding.source,
-        unit=over.get("unit", "page"),
+        unit=override.get("unit", "page"),
     )
 
 
 def without(note: Note, borrowed: Collection[str], links: Mapping[str, str]) -> Note:
     """The note without the evidence that only its sentences needed, linked to a finding at the same place, if any."""
     sections = tuple(
-        replace(section, sentences=tuple(_linked(one, borrowed, links) for one in section.sentences))
+        replace(section, sentences=tuple(_linked(sentence, borrowed, links) for sentence in section.sentences))
         for section in note.sections
     )
     return replace(
-        note, sections=sections, findings=tuple(one for one in note.findings if one.finding_id not in borrowed)
+        note,
+        sections=sections,
+        findings=tuple(finding for finding in note.findings if finding.finding_id not in borrowed),
     )
 
 

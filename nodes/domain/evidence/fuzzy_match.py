@@ -24,7 +24,7 @@ NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis", "dé", "
 _NEGATIVE_PREFIX = re.compile(rf"\b(?:n|{'|'.join(NEGATIVE_PREFIXES)})$", re.IGNORECASE)
 """n: "either party" is no part of "neither party"."""
 _HYPHENED_PREFIX = re.compile(
-    rf"\b(?:{'|'.join(one for one in NEGATIVE_PREFIXES if one[-1] != '-')})[-\u00ad\u2010\u2011\ufffe]{{1,2}}\s?$",
+    rf"\b(?:{'|'.join(prefix for prefix in NEGATIVE_PREFIXES if prefix[-1] != '-')})[-\u00ad\u2010\u2011\ufffe]{{1,2}}\s?$",
     re.IGNORECASE,
 )
 _NEGATIVE_END = re.compile(r"(?:not|n['’]t|less)\b|['’]t\b", re.IGNORECASE)
@@ -33,11 +33,11 @@ _NEGATIVE_END = re.compile(r"(?:not|n['’]t|less)\b|['’]t\b", re.IGNORECASE)
 def nearest(hay: str, needle: str, start: int, hint: int | None, raw: Callable[[int], Span], text: str) -> Span | None:
     """The place of `needle` nearest to `hint`, else the first: between whole words if there is one, and never one
     that cuts a number or a negating prefix off."""
-    for acceptable in (_clean, harmless):
+    for accepts in (_clean, harmless):
         places = [
             at
-            for at in (_forward(hay, needle, max(start, hint or 0), raw, text, acceptable),
-                       _backward(hay, needle, start, hint, raw, text, acceptable))
+            for at in (_forward(hay, needle, max(start, hint or 0), raw, text, accepts),
+                       _backward(hay, needle, start, hint, raw, text, accepts))
             if at is not None
         ]  # fmt: skip
         if places:
@@ -46,22 +46,22 @@ def nearest(hay: str, needle: str, start: int, hint: int | None, raw: Callable[[
 
 
 def _forward(
-    hay: str, needle: str, at: int, raw: Callable[[int], Span], text: str, ok: Callable[[str, Span], bool]
+    hay: str, needle: str, at: int, raw: Callable[[int], Span], text: str, accepts: Callable[[str, Span], bool]
 ) -> int | None:
     at = hay.find(needle, at)
-    while at >= 0 and not ok(text, raw(at)):
+    while at >= 0 and not accepts(text, raw(at)):
         at = hay.find(needle, at + 1)
     return at if at >= 0 else None
 
 
 def _backward(
     hay: str, needle: str, start: int, hint: int | None, raw: Callable[[int], Span], text: str,
-    ok: Callable[[str, Span], bool],
+    accepts: Callable[[str, Span], bool],
 ) -> int | None:  # fmt: skip
     if not hint or hint <= start:
         return None
     at = hay.rfind(needle, start, hint + len(needle) - 1)
-    while at >= 0 and not ok(text, raw(at)):
+    while at >= 0 and not accepts(text, raw(at)):
         at = hay.rfind(needle, start, at + len(needle) - 1)
     return at if at >= 0 else None
 

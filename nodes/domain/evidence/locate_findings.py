@@ -32,7 +32,7 @@ def located(
     Of what a model quotes, a negation of its sentence that it left out is put back.
     """
     locator = Locator(text)
-    found: dict[str, Finding] = {}
+    by_id: dict[str, Finding] = {}
     for candidate in candidates:
         place = locator.locate(candidate.quote, candidate.start)
         place = place if candidate.source.startswith(LOCAL) else locator.whole(place)
@@ -53,13 +53,13 @@ def located(
             disputed=candidate.disputed,
             unit=text.unit,
         )
-        twin = _twin(found.values(), finding)
+        twin = _twin(by_id.values(), finding)
         if twin is None:
-            found[finding.finding_id] = finding
+            by_id[finding.finding_id] = finding
         elif finding.confidence > twin.confidence:
-            del found[twin.finding_id]
-            found[finding.finding_id] = finding
-    return sorted(found.values(), key=lambda finding: (finding.spans or ((1 << 60, 0),), finding.clause_type))
+            del by_id[twin.finding_id]
+            by_id[finding.finding_id] = finding
+    return sorted(by_id.values(), key=lambda finding: (finding.spans or ((1 << 60, 0),), finding.clause_type))
 
 
 def lost_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozenset[str]:
@@ -75,21 +75,23 @@ def bare_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozense
     A line of a table of terms, such as "Cap: EUR 5,000", states something.
     """
     locator, split = Locator(text), sentences(text)
-    starts = [one.start for one in split]
-    found = set()
+    starts = [sentence.start for sentence in split]
+    bare = set()
     for candidate in candidates:
         if _STATES.search(_NUMBERED.sub("", candidate.quote)):
             continue
         spans = locator.locate(candidate.quote, candidate.start).spans
         if spans and sum(_words_said(text.text, split, starts, span) for span in spans) < SAYING:
-            found.add(candidate.quote)
-    return frozenset(found)
+            bare.add(candidate.quote)
+    return frozenset(bare)
 
 
 def _words_said(text: str, split: Sequence[Sentence], starts: Sequence[int], span: tuple[int, int]) -> int:
     """Words of the sentences in a span; the letters that number them are none."""
     within = split[max(bisect_right(starts, span[0]) - 1, 0) : bisect_left(starts, span[1])]
-    return sum(len(_WORD.findall(text, max(one.start, span[0]), min(one.end, span[1]))) for one in within)
+    return sum(
+        len(_WORD.findall(text, max(sentence.start, span[0]), min(sentence.end, span[1]))) for sentence in within
+    )
 
 
 def names_itself(text: DocumentText, name: str, quote: str) -> bool:
@@ -105,24 +107,24 @@ def located_facts(text: DocumentText, proposed: Iterable[Mapping[str, Any]]) -> 
     kept as not_found, for a person to see, never to be stated.
     """
     locator = Locator(text)
-    found: dict[tuple[Any, ...], Fact] = {}
-    for one in proposed:
-        place = locator.locate(one["quote"], one.get("start"))
+    facts: dict[tuple[Any, ...], Fact] = {}
+    for proposal in proposed:
+        place = locator.locate(proposal["quote"], proposal.get("start"))
         fact = Fact(
-            kind=one["kind"],
-            value=one["value"],
-            quote=_own_words(text, place, one["quote"]),
-            detail=dict(one.get("detail") or {}),
+            kind=proposal["kind"],
+            value=proposal["value"],
+            quote=_own_words(text, place, proposal["quote"]),
+            detail=dict(proposal.get("detail") or {}),
             page=place.page,
             page_end=place.page_end,
             spans=place.spans,
             boxes=place.boxes,
             alignment=place.alignment,
-            source=one["source"],
+            source=proposal["source"],
             unit=text.unit,
         )
-        found.setdefault((fact.kind, fact.value, fact.spans or fact.quote), fact)
-    return list(found.values())
+        facts.setdefault((fact.kind, fact.value, fact.spans or fact.quote), fact)
+    return list(facts.values())
 
 
 def _own_words(text: DocumentText, place: Location, quote: str) -> str:
@@ -130,16 +132,16 @@ def _own_words(text: DocumentText, place: Location, quote: str) -> str:
     return " … ".join(text.text[start:end] for start, end in place.spans) or quote
 
 
-def _twin(found: Iterable[Finding], finding: Finding) -> Finding | None:
+def _twin(earlier: Iterable[Finding], finding: Finding) -> Finding | None:
     """A finding of the same type of which one lies within the other: the same clause, seen twice."""
-    for other in found:
-        if other.clause_type == finding.clause_type and (
-            other.finding_id == finding.finding_id
-            or (other.spans and finding.spans and _within(other.spans[0], finding.spans[0]))
+    for candidate in earlier:
+        if candidate.clause_type == finding.clause_type and (
+            candidate.finding_id == finding.finding_id
+            or (candidate.spans and finding.spans and _within(candidate.spans[0], finding.spans[0]))
         ):
-            return other
+            return candidate
     return None
 
 
-def _within(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return (one[0] <= other[0] and other[1] <= one[1]) or (other[0] <= one[0] and one[1] <= other[1])
+def _within(first: tuple[int, int], second: tuple[int, int]) -> bool:
+    return (first[0] <= second[0] and second[1] <= first[1]) or (second[0] <= first[0] and first[1] <= second[1])

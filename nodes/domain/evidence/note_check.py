@@ -17,7 +17,7 @@ from nodes.domain.text.supplier_names import base
 
 MAX_CLAIMS = 3
 """How many sentences in a writer's own words may stand on the same place of a document."""
-GIVEN = 400
+FULL_QUOTE = 400
 """Characters of a long quote with which a sentence gives it, not claims something of it."""
 OVERUSED = "is one more claim on a quote that carries {count} already"
 
@@ -69,14 +69,14 @@ def check(sentence: Sentence, findings_by_id: Mapping[str, Finding], parties: Co
     their quotes, or in the name of their document or supplier, and a page or section must be theirs. `parties` are all
     suppliers of the run: naming one that the evidence does not name is a problem wherever it stands.
     """
-    unknown = [one for one in sentence.finding_ids if one not in findings_by_id]
+    unknown = [mark for mark in sentence.finding_ids if mark not in findings_by_id]
     if unknown:
         return f"cites {unknown[0]}, which is no finding of this run"
     if sentence.kind != "fact":
         return None
     if not sentence.finding_ids:
         return "states a fact without evidence"
-    cited = [findings_by_id[one] for one in sentence.finding_ids]
+    cited = [findings_by_id[mark] for mark in sentence.finding_ids]
     unfit = next((finding for finding in cited if not is_stated(finding)), None)
     if unfit is not None:
         return f"cites {unfit.finding_id}, which is {status_of(unfit)}"
@@ -107,18 +107,18 @@ def _uncovered(text: str, cited: Sequence[Finding], parties: Collection[str]) ->
 
 def _without_evidence(text: str, quotes: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
     """The writer's own words, and the first passage in quotation marks that is no quote of the evidence."""
-    for known in sorted({*quotes, *names}, key=len, reverse=True):
-        if len(known) > 3:
-            text = text.replace(known, " ")
+    for passage in sorted({*quotes, *names}, key=len, reverse=True):
+        if len(passage) > 3:
+            text = text.replace(passage, " ")
     strange = ""
     folded = [_fold(quote) for quote in quotes]
 
     def checked(match: re.Match[str]) -> str:
         nonlocal strange
-        said = next(group for group in match.groups() if group is not None)
-        pieces = [_fold(piece) for piece in said.split("…")]
+        quoted = next(group for group in match.groups() if group is not None)
+        pieces = [_fold(piece) for piece in quoted.split("…")]
         if not any(all(piece in quote for piece in pieces) for quote in folded):
-            strange = strange or said.strip()
+            strange = strange or quoted.strip()
         return " "
 
     return _QUOTED.sub(checked, text), strange
@@ -137,11 +137,11 @@ def _without_places(text: str, cited: Sequence[Finding]) -> str:
 
 
 def _stranger(own_words: str, evidence: str, parties: Collection[str]) -> str:
-    known, stems = _fold(evidence), {word[:4] for word in _words(evidence)}
+    folded_evidence, stems = _fold(evidence), {word[:4] for word in _words(evidence)}
     folded = f" {_fold(own_words)} "
     for party in parties:
         name = _fold(party)
-        if len(name) > 2 and f" {name} " in folded and name not in known:
+        if len(name) > 2 and f" {name} " in folded and name not in folded_evidence:
             return party
     known_words = set(_words(evidence))
     for match in _NAME.finditer(own_words):
@@ -175,19 +175,19 @@ def verified(
     """
     by_id = {finding.finding_id: finding for finding in note.findings}
     parties = sorted({finding.supplier for finding in note.findings if finding.supplier})
-    counted = {one: finding for one, finding in by_id.items() if one not in uncounted}
+    counted = {mark: finding for mark, finding in by_id.items() if mark not in uncounted}
     claims: Counter[object] = Counter()
     dropped: list[Dropped] = []
     sections = []
     for section in note.sections:
-        kept = []
+        sentences = []
         for sentence in section.sentences:
             problem = check(sentence, by_id, parties) or _overused(sentence, counted, claims, max_claims)
             if problem is None:
-                kept.append(sentence)
+                sentences.append(sentence)
             else:
                 dropped.append(Dropped(sentence.text, problem))
-        sections.append(replace(section, sentences=tuple(kept)))
+        sections.append(replace(section, sentences=tuple(sentences)))
     return replace(note, sections=tuple(sections), dropped=(*note.dropped, *dropped)), tuple(dropped)
 
 
@@ -197,8 +197,8 @@ def _overused(sentence: Sentence, by_id: Mapping[str, Finding], claims: Counter[
     text = _one_space(sentence.text)
     places = {
         (finding.document_sha256, finding.spans)
-        for finding in (by_id[one] for one in sentence.finding_ids if one in by_id)
-        if _one_space(finding.quote)[:GIVEN] not in text
+        for finding in (by_id[mark] for mark in sentence.finding_ids if mark in by_id)
+        if _one_space(finding.quote)[:FULL_QUOTE] not in text
     }
     if any(claims[place] >= max_claims for place in places):
         return OVERUSED.format(count=max_claims)

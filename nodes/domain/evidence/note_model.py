@@ -89,24 +89,27 @@ class Note:
     def from_json(cls, data: Mapping[str, Any]) -> Note:
         sections = tuple(
             Section(
-                one["kind"],
-                one["title"],
-                tuple(Sentence(**{**said, "finding_ids": tuple(said["finding_ids"])}) for said in one["sentences"]),
+                section["kind"],
+                section["title"],
+                tuple(
+                    Sentence(**{**sentence, "finding_ids": tuple(sentence["finding_ids"])})
+                    for sentence in section["sentences"]
+                ),
             )
-            for one in data["sections"]
+            for section in data["sections"]
         )
         return cls(
             **{
                 **data,
                 "sections": sections,
-                "findings": tuple(Finding.from_json(one) for one in data["findings"]),
+                "findings": tuple(Finding.from_json(finding) for finding in data["findings"]),
                 "standings": tuple(
                     SupplierRating(
-                        **{**one, "reasons": tuple(one["reasons"]), "grounds": tuple(one.get("grounds", ()))}
+                        **{**rating, "reasons": tuple(rating["reasons"]), "grounds": tuple(rating.get("grounds", ()))}
                     )
-                    for one in data["standings"]
+                    for rating in data["standings"]
                 ),
-                "dropped": tuple(Dropped(**one) for one in data["dropped"]),
+                "dropped": tuple(Dropped(**sentence) for sentence in data["dropped"]),
             }
         )
 

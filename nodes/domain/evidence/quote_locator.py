@@ -76,9 +76,9 @@ class Locator:
         quote = quote.strip()
         if not quote:
             return NOT_FOUND
-        whole = self._letters(quote, 0, hint)
-        if whole is not None:
-            return self._location([whole])
+        letter_match = self._letters(quote, 0, hint)
+        if letter_match is not None:
+            return self._location([letter_match])
         parts = [part for part in _ELLIPSIS.split(quote) if fold(part).text.strip(_EDGE_PUNCTUATION)]
         if parts and (len(parts) > 1 or parts[0] != quote):
             return self._joined(parts, hint)
@@ -152,10 +152,10 @@ class Locator:
         first = bisect_left(hay.offsets, start)
         at = None if hint is None else bisect_left(hay.offsets, hint)
         for diagonal in diagonals(needle, hay.text, first, at):
-            found = align(needle, hay.text, max(first, diagonal))
-            if found is None:
+            aligned = align(needle, hay.text, max(first, diagonal))
+            if aligned is None:
                 continue
-            begin, end, similarity = found
+            begin, end, similarity = aligned
             span = self._whole_words(hay.raw(begin, end))
             if self._says_the_same(quote, span):
                 return _Place("fuzzy", span, similarity)
@@ -243,8 +243,8 @@ def locate(quote: str, text: DocumentText, hint: int | None = None) -> Location:
     return Locator(text).locate(quote, hint)
 
 
-def _nearer(span: Span, other: Span, hint: int | None) -> bool:
-    return hint is not None and abs(span[0] - hint) + BESIDE < abs(other[0] - hint)
+def _nearer(span: Span, reference: Span, hint: int | None) -> bool:
+    return hint is not None and abs(span[0] - hint) + BESIDE < abs(reference[0] - hint)
 
 
 def _turned(quote: str, source: str) -> bool:
@@ -254,19 +254,20 @@ def _turned(quote: str, source: str) -> bool:
     """
     if Counter(negations(quote)) != Counter(negations(source)):
         return True
-    said, meant = (Counter(re.findall(r"[^\W\d_]+", text.casefold())) for text in (quote, source))
-    left, right = said - meant, meant - said
-    for mine, other in ((left, right), (right, left)):
-        if any(word in _PIVOTS and not _slipped(word, other) for word in mine):
+    quote_words, source_words = (Counter(re.findall(r"[^\W\d_]+", text.casefold())) for text in (quote, source))
+    only_quote, only_source = quote_words - source_words, source_words - quote_words
+    for words, counterpart in ((only_quote, only_source), (only_source, only_quote)):
+        if any(word in _PIVOTS and not _slipped(word, counterpart) for word in words):
             return True
-        if any(prefix + word in other for word in mine for prefix in NEGATIVE_PREFIXES):
+        if any(prefix + word in counterpart for word in words for prefix in NEGATIVE_PREFIXES):
             return True
     return False
 
 
-def _slipped(word: str, others: Iterable[str]) -> bool:
+def _slipped(word: str, counterpart: Iterable[str]) -> bool:
     return len(word) > 4 and any(
-        other not in _PIVOTS and Levenshtein.distance(word, other, score_cutoff=2) <= 2 for other in others
+        candidate not in _PIVOTS and Levenshtein.distance(word, candidate, score_cutoff=2) <= 2
+        for candidate in counterpart
     )
 
 

@@ -33,45 +33,47 @@ class Pattern:
 
 def patterns_in(plain: Any) -> list[Pattern]:
     """Every regular expression of a playbook file with its place, whatever else is wrong with it."""
-    found: list[tuple[Path, Any, bool]] = []
+    places: list[tuple[Path, Any, bool]] = []
     for section in SECTIONS:
         for i, clause in entries(plain, section):
             for j, modifier in entries(clause, "modifiers"):
-                found.append(((section, i, "modifiers", j, "pattern"), modifier.get("pattern"), False))
+                places.append(((section, i, "modifiers", j, "pattern"), modifier.get("pattern"), False))
     for i, rule in entries(plain, "rules"):
         for name in ("strong", "weak"):
-            found += [(("rules", i, name, j, "pattern"), sign.get("pattern"), True) for j, sign in entries(rule, name)]
+            places += [(("rules", i, name, j, "pattern"), sign.get("pattern"), True) for j, sign in entries(rule, name)]
         for name in ("negative", "opposite", "headings", "continues"):
             texts = rule.get(name)
             listed = texts if isinstance(texts, list) else []
-            found += [(("rules", i, name, j), text, True) for j, text in enumerate(listed)]
-    return [Pattern(path, text, own) for path, text, own in found if isinstance(text, str) and compiles(text)]
+            places += [(("rules", i, name, j), text, True) for j, text in enumerate(listed)]
+    return [Pattern(path, text, own) for path, text, own in places if isinstance(text, str) and compiles(text)]
 
 
 def warnings_about(playbook: Playbook, lines: Mapping[Path, int]) -> list[Remark]:
     """Everything of which its writer should know, in the order of the file."""
-    said = [*_unknown_types(playbook), *_dead_rules(playbook), *_dead_patterns(playbook), *_review(playbook)]
-    remarks = [Remark(line_of(lines, path) if lines else 0, key_of(path), text) for path, text in said]
-    return sorted(remarks, key=lambda one: one.line)
+    problems = [*_unknown_types(playbook), *_dead_rules(playbook), *_dead_patterns(playbook), *_review(playbook)]
+    remarks = [Remark(line_of(lines, path) if lines else 0, key_of(path), text) for path, text in problems]
+    return sorted(remarks, key=lambda remark: remark.line)
 
 
 def _unknown_types(playbook: Playbook) -> Iterator[tuple[Path, str]]:
     if playbook.kind == "decisions":
         for place, clause in enumerate(playbook.clauses):
             if clause.type not in decisions.TYPES:
-                known = ", ".join(sorted(decisions.TYPES))
-                text = f"{clause.type} is nothing that is read from decisions: use one of {known}."
+                known_types = ", ".join(sorted(decisions.TYPES))
+                text = f"{clause.type} is nothing that is read from decisions: use one of {known_types}."
                 yield ("clauses", place, "type"), text
         return
     for place, clause in enumerate(playbook.clauses):
         own = {rule.language for rule in playbook.rules if rule.type == clause.type}
-        deaf = [each for each in LANGUAGES if each not in own and clause.type not in known_locally(each)]
-        if not deaf:
+        missing = [
+            language for language in LANGUAGES if language not in own and clause.type not in known_locally(language)
+        ]
+        if not missing:
             continue
-        where = "" if len(deaf) == len(LANGUAGES) else f" in {' and '.join(deaf)}"
-        text = f"{clause.type} is unknown to the local engine{where}: only a model will find it, unless you add rules"
-        lost = " (and the local engine will not report it missing)" if clause.required else ""
-        yield ("clauses", place, "type"), f"{text}{lost}."
+        restriction = "" if len(missing) == len(LANGUAGES) else f" in {' and '.join(missing)}"
+        text = f"{clause.type} is unknown to the local engine{restriction}: only a model will find it, unless you add rules"
+        unreported = " (and the local engine will not report it missing)" if clause.required else ""
+        yield ("clauses", place, "type"), f"{text}{unreported}."
 
 
 def _dead_rules(playbook: Playbook) -> Iterator[tuple[Path, str]]:
@@ -85,8 +87,8 @@ def _dead_rules(playbook: Playbook) -> Iterator[tuple[Path, str]]:
         for name in ("strong", "weak"):
             for number, sign in enumerate(getattr(rule, name)):
                 if max(sign.confidence, sign.titled or min(1.0, sign.confidence + 0.05)) < FLOOR:
-                    where = (*path, name, number, "confidence")
-                    yield where, f"below {FLOOR:g} a sign is never proposed: raise it or take it out."
+                    place_path = (*path, name, number, "confidence")
+                    yield place_path, f"below {FLOOR:g} a sign is never proposed: raise it or take it out."
         yield from _dead_keywords(path, rule)
 
 
@@ -101,15 +103,18 @@ def _dead_keywords(path: Path, rule: OwnRule) -> Iterator[tuple[Path, str]]:
 
 
 def _dead_patterns(playbook: Playbook) -> Iterator[tuple[Path, str]]:
-    for one in patterns_in(playbook.model_dump(mode="json")):
-        letters = "".join(found for found in _LETTERS.findall(one.text) if not found.startswith("\\"))
-        if one.own and letters != simplify(letters):
+    for pattern in patterns_in(playbook.model_dump(mode="json")):
+        letters = "".join(match for match in _LETTERS.findall(pattern.text) if not match.startswith("\\"))
+        if pattern.own and letters != simplify(letters):
             strange = next(char for char in letters if simplify(char) != char)
-            yield one.path, f"{strange!r} can never match, since sentences have no accents: write the plain letter."
-        if "’" in one.text and "'" not in one.text:
-            yield one.path, "’ can never match, since quotes have plain apostrophes: write ' or a dot."
-        if "\n" in one.text or r"\n" in one.text or "  " in one.text:
-            yield one.path, "line ends and double spaces can never match, since white space is folded: write one space."
+            yield pattern.path, f"{strange!r} can never match, since sentences have no accents: write the plain letter."
+        if "’" in pattern.text and "'" not in pattern.text:
+            yield pattern.path, "’ can never match, since quotes have plain apostrophes: write ' or a dot."
+        if "\n" in pattern.text or r"\n" in pattern.text or "  " in pattern.text:
+            yield (
+                pattern.path,
+                "line ends and double spaces can never match, since white space is folded: write one space.",
+            )
 
 
 def _review(playbook: Playbook) -> Iterator[tuple[Path, str]]:

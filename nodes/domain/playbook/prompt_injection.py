@@ -81,7 +81,11 @@ def instructs(text: str) -> bool:
 
 def instructions(text: DocumentText) -> list[Span]:
     """Spans of the sentences that address a machine reader, in order."""
-    return [(one.start, one.end) for one in sentences(text) if instructs(text.text[one.start : one.end])]
+    return [
+        (sentence.start, sentence.end)
+        for sentence in sentences(text)
+        if instructs(text.text[sentence.start : sentence.end])
+    ]
 
 
 def addressed(text: DocumentText) -> list[Candidate]:
@@ -92,12 +96,12 @@ def addressed(text: DocumentText) -> list[Candidate]:
 
 def hidden_findings(text: DocumentText, source: SourceDocument, supplier: str) -> list[Finding]:
     """Findings of what the page does not show. It is on no line of the text: a person has to look for it."""
-    found: dict[str, Finding] = {}
-    for number, why, said in text.hidden:
-        for clause_type in _types_of(why, said):
-            quote = " ".join(said.split())[:QUOTED]
+    findings: dict[str, Finding] = {}
+    for number, reason, hidden in text.hidden:
+        for clause_type in _types_of(reason, hidden):
+            quote = " ".join(hidden.split())[:QUOTED]
             key = finding_id(source.sha256, clause_type, Location("not_found"), f"{number} {quote}")
-            found[key] = Finding(
+            findings[key] = Finding(
                 finding_id=key,
                 document=source.document,
                 document_sha256=source.sha256,
@@ -113,15 +117,15 @@ def hidden_findings(text: DocumentText, source: SourceDocument, supplier: str) -
                 source=f"local:hostile@{load().version}",
                 unit=text.unit,
             )
-    return list(found.values())
+    return list(findings.values())
 
 
-def _types_of(why: str, said: str) -> Iterator[str]:
-    if sum(char.isalnum() for char in said) < LEAST:
+def _types_of(reason: str, hidden: str) -> Iterator[str]:
+    if sum(char.isalnum() for char in hidden) < LEAST:
         return
-    if why not in NO_ATTEMPT:
+    if reason not in NO_ATTEMPT:
         yield HIDDEN
-    if instructs(said):
+    if instructs(hidden):
         yield INSTRUCTION
 
 

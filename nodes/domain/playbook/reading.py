@@ -26,7 +26,7 @@ _PLAIN_NUMBER = re.compile(
     r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:[0-9]+|inf|Inf|INF|nan|NaN|NAN)"
 )
 """What all versions of YAML read alike."""
-SHOWN = 3
+MAX_SHOWN = 3
 """Problems in the one sentence of an error; the command that checks shows all."""
 
 
@@ -42,8 +42,8 @@ class Remark:
     """What is wrong and what to do."""
 
     def __str__(self) -> str:
-        where = ", ".join(filter(None, (f"line {self.line}" if self.line else "", self.key)))
-        return f"{where}: {self.text}" if where else self.text
+        place = ", ".join(filter(None, (f"line {self.line}" if self.line else "", self.key)))
+        return f"{place}: {self.text}" if place else self.text
 
 
 class _Wrong(Exception):
@@ -75,13 +75,15 @@ def read_playbook(data: bytes, name: str) -> Reading:
     """
     try:
         plain, lines, problems = _parsed(data, name)
-        playbook, wrong = _validated(plain, lines)
-    except _Wrong as wrong_at_all:
-        return Reading(None, (wrong_at_all.remark,), {})
+        playbook, model_problems = _validated(plain, lines)
+    except _Wrong as unreadable:
+        return Reading(None, (unreadable.remark,), {})
     except RecursionError:
         return Reading(None, (Remark(0, "", "lists or tables are nested too deep: a playbook needs four levels."),), {})
-    problems += wrong
-    return Reading(None if problems else playbook, tuple(sorted(problems, key=lambda one: one.line)), lines, plain)
+    problems += model_problems
+    return Reading(
+        None if problems else playbook, tuple(sorted(problems, key=lambda remark: remark.line)), lines, plain
+    )
 
 
 def parse_playbook(text: str, name: str) -> Playbook:
@@ -93,10 +95,10 @@ def required(reading: Reading, name: str) -> Playbook:
     """The playbook of a reading. Raises PlaybookError where it has problems."""
     if reading.playbook is not None:
         return reading.playbook
-    shown = "; ".join(str(one).rstrip(".") for one in reading.problems[:SHOWN])
-    more = len(reading.problems) - SHOWN
-    rest = f"; and {more} more" if more > 0 else ""
-    raise PlaybookError(f"Playbook {name}: {shown}{rest}. See all with: python run.py playbook check {name}")
+    problems = "; ".join(str(remark).rstrip(".") for remark in reading.problems[:MAX_SHOWN])
+    hidden_count = len(reading.problems) - MAX_SHOWN
+    ending = f"; and {hidden_count} more" if hidden_count > 0 else ""
+    raise PlaybookError(f"Playbook {name}: {problems}{ending}. See all with: python run.py playbook check {name}")
 
 
 def json_schema() -> str:
@@ -109,13 +111,13 @@ def json_schema() -> str:
 
 def _validated(plain: Any, lines: Mapping[Path, int]) -> tuple[Playbook | None, list[Remark]]:
     """The playbook, or what is wrong with it in its parts and as a whole."""
-    found = {path: Remark(line_of(lines, path), key_of(path), text) for path, text in whole_problems(plain, lines)}
+    by_path = {path: Remark(line_of(lines, path), key_of(path), text) for path, text in whole_problems(plain, lines)}
     try:
-        return Playbook.model_validate(_strict(plain), strict=True), list(found.values())
+        return Playbook.model_validate(_strict(plain), strict=True), list(by_path.values())
     except ValidationError as error:
-        parts = list(_problems(error, lines, found))
-    keys = {one.key for one in parts}
-    return None, [*parts, *(one for one in found.values() if one.key not in keys)]
+        parts = list(_problems(error, lines, by_path))
+    keys = {remark.key for remark in parts}
+    return None, [*parts, *(remark for remark in by_path.values() if remark.key not in keys)]
 
 
 def _strict(value: Any) -> Any:
@@ -144,13 +146,13 @@ def _toml(text: str) -> tuple[Any, dict[Path, int], list[Remark]]:
         return tomllib.loads(text), toml_lines(text), []
     except tomllib.TOMLDecodeError as error:
         line = getattr(error, "lineno", 0) or _line_in(str(error), text)
-        wrong = _Wrong(line, f"it is not TOML ({error}): mend this line, or name the file .yaml.")
+        syntax_error = _Wrong(line, f"it is not TOML ({error}): mend this line, or name the file .yaml.")
     # Where keys that stand twice are all that it is not TOML for, the rest of it can be told too.
-    once, twice = toml_once(text)
+    deduplicated, duplicates = toml_once(text)
     try:
-        return tomllib.loads(once), toml_lines(once), [_twice(*each) for each in twice]
+        return tomllib.loads(deduplicated), toml_lines(deduplicated), [_twice(*duplicate) for duplicate in duplicates]
     except tomllib.TOMLDecodeError:
-        raise wrong from None
+        raise syntax_error from None
 
 
 def _twice(path: Path, line: int, first: int) -> Remark:
@@ -170,8 +172,8 @@ def _yaml(text: str) -> tuple[Any, dict[Path, int], list[Remark]]:
         # An alias can stand for a thousand copies of what it names, and those for a thousand more.
         for event in yaml.parse(text, Loader=loader):
             if isinstance(event, yaml.AliasEvent):
-                at: Any = event.start_mark
-                raise _Wrong(at.line + 1, f"the alias *{event.anchor} is not taken: write it out.")
+                alias_mark: Any = event.start_mark
+                raise _Wrong(alias_mark.line + 1, f"the alias *{event.anchor} is not taken: write it out.")
         reader = loader(text)
         node = reader.get_single_node()
         if node is None:
@@ -180,8 +182,8 @@ def _yaml(text: str) -> tuple[Any, dict[Path, int], list[Remark]]:
         return reader.construct_document(node), yaml_lines(node), problems
     except yaml.YAMLError as error:
         mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        what = one_line(str(getattr(error, "problem", None) or error), 200)
-        raise _Wrong(mark.line + 1 if mark else 0, f"it is not YAML ({what}): mend this line.") from None
+        problem = one_line(str(getattr(error, "problem", None) or error), 200)
+        raise _Wrong(mark.line + 1 if mark else 0, f"it is not YAML ({problem}): mend this line.") from None
     except ValueError as error:
         raise _Wrong(0, f"it holds a value that cannot be ({one_line(str(error), 200)}): write it as a text.") from None
 
@@ -209,17 +211,17 @@ def _keys_and_numbers(node: Any, path: Path = ()) -> Iterator[Remark]:
         yield Remark(node.start_mark.line + 1, key_of(path), text)
 
 
-def _problems(error: ValidationError, lines: Mapping[Path, int], found: Mapping[Path, Remark]) -> Iterator[Remark]:
+def _problems(error: ValidationError, lines: Mapping[Path, int], by_path: Mapping[Path, Remark]) -> Iterator[Remark]:
     """What is wrong with the parts; what the model says of the whole is left to `found` where that says it too."""
-    for one in error.errors(include_url=False):
-        path = tuple(one["loc"])
+    for problem in error.errors(include_url=False):
+        path = tuple(problem["loc"])
         if path[-1:] == ("[key]",):
             path = path[:-1]
-        if one["type"] == "too_short" and one["input"]:
+        if problem["type"] == "too_short" and problem["input"]:
             continue  # its members are wrong, and are named themselves
-        if found and one["type"] == "value_error" and path in ((), ("thresholds",)):
+        if by_path and problem["type"] == "value_error" and path in ((), ("thresholds",)):
             continue
-        yield Remark(line_of(lines, path), key_of(path), _advice(one))
+        yield Remark(line_of(lines, path), key_of(path), _advice(problem))
 
 
 def key_of(path: Path) -> str:
@@ -232,30 +234,32 @@ def key_of(path: Path) -> str:
 
 def _advice(problem: Any) -> str:
     """What is wrong with a value and what to write instead, in a sentence."""
-    kind, context, given = problem["type"], problem.get("ctx", {}), problem.get("input")
-    shown = _shown(given)
+    kind, context, current = problem["type"], problem.get("ctx", {}), problem.get("input")
+    rendering = _shown(current)
     if kind in _FORMS:
-        wanted, how = _FORMS[kind]
-        return f"it must be {wanted}, not {shown}: {how}."
+        expected, advice = _FORMS[kind]
+        return f"it must be {expected}, not {rendering}: {advice}."
     match kind:
         case "extra_forbidden":
             return "there is no such key: take it out, or see the keys with python run.py playbook show --schema."
         case "missing":
             return "it is missing: add it."
         case "literal_error":
-            return f"{shown} is not one of {context['expected']}: use one of these."
+            return f"{rendering} is not one of {context['expected']}: use one of these."
         case "string_pattern_mismatch":
-            return f"{shown} does not fit {context['pattern']}: use lower-case letters, digits and the mark it allows."
+            return (
+                f"{rendering} does not fit {context['pattern']}: use lower-case letters, digits and the mark it allows."
+            )
         case "too_short" | "string_too_short":
             return "it is empty: write at least one."
         case "greater_than_equal":
-            return f"it must be at least {context['ge']:g}, not {shown}: write such a number."
+            return f"it must be at least {context['ge']:g}, not {rendering}: write such a number."
         case "less_than_equal":
-            return f"it must be at most {context['le']:g}, not {shown}: write such a number."
+            return f"it must be at most {context['le']:g}, not {rendering}: write such a number."
         case "value_error":
             return f"{one_line(str(context['error']), 300)}: mend it."
-    said = str(problem["msg"])
-    return f"{said[:1].lower()}{said[1:]}, not {shown}: write such a value."
+    message = str(problem["msg"])
+    return f"{message[:1].lower()}{message[1:]}, not {rendering}: write such a value."
 
 
 _TABLE = ("a dictionary of keys and values", "give it keys, each with its value")
@@ -271,10 +275,10 @@ _FORMS = {
 """What a value of another form must be, and what to do."""
 
 
-def _shown(given: Any) -> str:
+def _shown(current: Any) -> str:
     """A value as its writer knows it."""
-    if isinstance(given, bool):
-        return "true" if given else "false"
-    if given is None or isinstance(given, dict | tuple):
-        return "nothing" if given is None else "a list" if isinstance(given, tuple) else "a dictionary"
-    return one_line(repr(given) if isinstance(given, str | int | float) else str(given), 60)
+    if isinstance(current, bool):
+        return "true" if current else "false"
+    if current is None or isinstance(current, dict | tuple):
+        return "nothing" if current is None else "a list" if isinstance(current, tuple) else "a dictionary"
+    return one_line(repr(current) if isinstance(current, str | int | float) else str(current), 60)

@@ -8,9 +8,9 @@ from typing import Any
 
 LENGTH = 4_000
 """Characters of such a text: about the longest quote."""
-MANY = 8
+MIN_REPEATS = 8
 """A part that may be repeated so often is one that can be slow."""
-MOST = 40
+MAX_TEXTS = 40
 """Texts of one pattern."""
 _END = "\x00!"
 
@@ -20,23 +20,23 @@ def attacks(pattern: str) -> list[str]:
     try:
         # The parser of `re` itself: what else would know what a pattern means?
         tree = re._parser.parse(pattern)  # type: ignore[attr-defined]
-        found = list(_repeats(tree, ""))
+        repeats = list(_repeats(tree, ""))
     except (AttributeError, re.error, RecursionError, TypeError, ValueError):
-        found = []
+        repeats = []
     plain = ["a" * LENGTH + _END, " " * LENGTH + _END, "a " * (LENGTH // 2) + _END]
-    return [*plain, *dict.fromkeys(found)][:MOST]
+    return [*plain, *dict.fromkeys(repeats)][:MAX_TEXTS]
 
 
 def _repeats(items: Any, lead: str) -> Iterator[str]:
     for name, value in items:
         kind = str(name)
         if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-            least, most, part = value
+            lowest, highest, part = value
             body = _sample(part) or "a"
-            if int(most) >= MANY:
+            if int(highest) >= MIN_REPEATS:
                 yield lead + body * (LENGTH // len(body)) + _END
             yield from _repeats(part, lead)
-            lead += body * int(least)
+            lead += body * int(lowest)
         elif kind == "SUBPATTERN":
             yield from _repeats(value[3], lead)
             lead += _sample(value[3])

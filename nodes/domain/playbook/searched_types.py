@@ -19,7 +19,7 @@ def known_locally(language: str) -> frozenset[str]:
     """
     files = load_rules()
     chosen = [language] if language in files else LANGUAGES
-    return frozenset(rule.type for one in chosen for rule in files[one].rule)
+    return frozenset(rule.type for code in chosen for rule in files[code].rule)
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,16 @@ class LookedFor:
         return self._types(document.engine, document.language)
 
     def _types(self, engine: str, language: str) -> frozenset[str]:
-        wanted = frozenset(self.playbook.types)
+        sought = frozenset(self.playbook.types)
         if self.playbook.kind == "decisions":
             from nodes.domain.case_law import reader as decisions  # only a run of this kind needs its rules
 
             # Read by the same rules whatever the engine.
-            return wanted & decisions.TYPES
+            return sought & decisions.TYPES
         if engine != "local":
-            return wanted
+            return sought
         own = {rule.type for rule in self.playbook.rules if language in ("", rule.language)}
-        return wanted & (known_locally(language) | own)
+        return sought & (known_locally(language) | own)
 
 
 def own_rules_differ(playbook: Playbook, read_by: Playbook) -> bool:

@@ -20,14 +20,14 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 def _shipped() -> Mapping[str, Mapping[str, str]]:
     """Clause type → its names by language. Raises MissingPart when a shipped file cannot be read."""
     names: dict[str, Mapping[str, str]] = {
-        one.type: {str(key): said for key, said in one.title.items()} for one in load().clause
+        clause.type: {str(key): title for key, title in clause.title.items()} for clause in load().clause
     }
     for name in SHIPPED:
         try:
             playbook = tomllib.loads(resources.files("nodes.playbooks").joinpath(f"{name}.toml").read_text("utf-8"))
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise MissingPart(f"The playbook {name}.toml cannot be read: {error}.") from error
-        names |= {one["type"]: one["title"] for one in (*playbook["clauses"], *playbook.get("across", ()))}
+        names |= {clause["type"]: clause["title"] for clause in (*playbook["clauses"], *playbook.get("across", ()))}
     return names
 
 

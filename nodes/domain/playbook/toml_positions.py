@@ -32,12 +32,12 @@ def toml_once(text: str) -> tuple[str, list[tuple[Path, int, int]]]:
 
     A guess where the text is not TOML for another reason too.
     """
-    walked = _Toml(text)
-    for _, start, end in reversed(walked.twice):
+    walker = _Toml(text)
+    for _, start, end in reversed(walker.twice):
         before = text[:start].rstrip()
         start = len(before) - 1 if before.endswith(",") else start  # within an inline table
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
-    return text, [(path, walked.text.count("\n", 0, start) + 1, walked.lines[path]) for path, start, _ in walked.twice]
+    return text, [(path, walker.text.count("\n", 0, start) + 1, walker.lines[path]) for path, start, _ in walker.twice]
 
 
 class _Toml:
@@ -58,8 +58,8 @@ class _Toml:
                 self._pair(table)
 
     def _space(self) -> int:
-        found = _SPACE.match(self.text, self.at)
-        self.at = found.end() if found else self.at
+        match = _SPACE.match(self.text, self.at)
+        self.at = match.end() if match else self.at
         return self.at
 
     def _note(self, path: Path, at: int) -> None:
@@ -67,30 +67,30 @@ class _Toml:
 
     def _header(self) -> Path:
         start = self.at
-        many = self.text.startswith("[[", self.at)
-        self.at += 2 if many else 1
+        is_array = self.text.startswith("[[", self.at)
+        self.at += 2 if is_array else 1
         path: Path = ()
         keys = self._keys()
         for place, key in enumerate(keys):
             path = (*path, key)
-            if many and place == len(keys) - 1:
+            if is_array and place == len(keys) - 1:
                 self._counts[path] = self._counts.get(path, -1) + 1
             if path in self._counts:
                 path = (*path, self._counts[path])
             self._note(path, start)
-        self.at += 2 if many else 1
+        self.at += 2 if is_array else 1
         return path
 
     def _keys(self) -> list[str]:
         keys: list[str] = []
         while True:
             self._space()
-            found = _STRING.match(self.text, self.at) or _BARE.match(self.text, self.at)
-            if found is None:
+            match = _STRING.match(self.text, self.at) or _BARE.match(self.text, self.at)
+            if match is None:
                 self.at = len(self.text)
                 return keys
-            self.at = found.end()
-            keys.append(found.group().strip("\"'"))
+            self.at = match.end()
+            keys.append(match.group().strip("\"'"))
             self._space()
             if not self.text.startswith(".", self.at):
                 return keys
@@ -126,16 +126,16 @@ class _Toml:
                 self._pair(path)
             self.at += 1
         else:
-            found = _STRING.match(self.text, self.at) or _SCALAR.match(self.text, self.at)
-            self.at = found.end() if found else self.at + 1
+            match = _STRING.match(self.text, self.at) or _SCALAR.match(self.text, self.at)
+            self.at = match.end() if match else self.at + 1
 
 
 def yaml_lines(node: Any, path: Path = ()) -> dict[Path, int]:
     """Line by path below a composed node of YAML."""
     lines = {path: node.start_mark.line + 1} if path else {}
     if node.id == "sequence":
-        for number, each in enumerate(node.value):
-            lines |= yaml_lines(each, (*path, number))
+        for number, member in enumerate(node.value):
+            lines |= yaml_lines(member, (*path, number))
     elif node.id == "mapping":
         for key, value in node.value:
             inner = (*path, str(key.value))

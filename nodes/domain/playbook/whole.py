@@ -55,24 +55,24 @@ def _types_twice(plain: Mapping[str, Any], lines: Mapping[Path, int]) -> Iterato
     for section in SECTIONS:
         for path, name in _types(plain, section):
             if name in first:
-                where = line_of(lines, first[name])
-                yield path, f"the clause type {name} is named twice, first on line {where}: keep one."
+                line = line_of(lines, first[name])
+                yield path, f"the clause type {name} is named twice, first on line {line}: keep one."
             first.setdefault(name, path)
 
 
 def _thresholds(plain: Mapping[str, Any]) -> Iterator[Problem]:
-    given = plain.get("thresholds")
-    if not isinstance(given, dict):
+    thresholds = plain.get("thresholds")
+    if not isinstance(thresholds, dict):
         return
-    steps = [given.get(name, least) for name, least in (("medium", 20), ("high", 45), ("critical", 75))]
+    steps = [thresholds.get(name, least) for name, least in (("medium", 20), ("high", 45), ("critical", 75))]
     if all(type(step) is int for step in steps) and not steps[0] < steps[1] < steps[2]:
         yield ("thresholds",), "thresholds must rise, medium < high < critical: mend them."
 
 
 def _lost_rules(plain: Mapping[str, Any]) -> Iterator[Problem]:
-    known = {name for _, name in _types(plain, "clauses")}
+    known_types = {name for _, name in _types(plain, "clauses")}
     for path, name in _types(plain, "rules"):
-        if name.strip() and name not in known:
+        if name.strip() and name not in known_types:
             yield path, f"{name} is no clause type of this playbook: name one, or add the clause."
 
 

@@ -23,24 +23,32 @@ def all_settled(run: Run, documents: Sequence[DocumentResult]) -> None:
             f"Run {run.name or run.thread_id} froze {count(run.documents_total, 'document')} and its ledger has "
             f"{len(documents)}: it must not end like this, restore the database or start a new run."
         )
-    _refuse(run, [one for one in documents if one.state not in SETTLED], "neither done nor failed nor skipped")
-    _refuse(run, [one for one in documents if one.state == "done" and not one.pages], "done without any page")
+    _refuse(
+        run,
+        [document for document in documents if document.state not in SETTLED],
+        "neither done nor failed nor skipped",
+    )
+    _refuse(
+        run,
+        [document for document in documents if document.state == "done" and not document.pages],
+        "done without any page",
+    )
 
 
-def all_found(run: Run, documents: Sequence[DocumentResult], found: int) -> None:
+def all_found(run: Run, documents: Sequence[DocumentResult], stored: int) -> None:
     """As many findings are stored as the documents say that they have. Raises Unaccounted."""
-    said = sum(one.findings for one in documents if one.state == "done")
-    if said != found:
+    reported = sum(document.findings for document in documents if document.state == "done")
+    if reported != stored:
         raise Unaccounted(
-            f"The documents of run {run.name or run.thread_id} have {count(said, 'finding')} by their rows and {found} "
+            f"The documents of run {run.name or run.thread_id} have {count(reported, 'finding')} by their rows and {stored} "
             f"in the stored batches: {AGAIN}"
         )
 
 
-def _refuse(run: Run, lost: Sequence[DocumentResult], what: str) -> None:
+def _refuse(run: Run, lost: Sequence[DocumentResult], fault: str) -> None:
     if lost:
         first = one_line(lost[0].document, 120)
         raise Unaccounted(
             f"{len(lost)} of {count(run.documents_total, 'document')} of run {run.name or run.thread_id} "
-            f"{'is' if len(lost) == 1 else 'are'} {what} (the first: {first}), so it must not end yet: {AGAIN}"
+            f"{'is' if len(lost) == 1 else 'are'} {fault} (the first: {first}), so it must not end yet: {AGAIN}"
         )

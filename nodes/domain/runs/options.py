@@ -26,11 +26,11 @@ def apply(settings: Settings, changes: Mapping[str, Any]) -> Settings:
 
     Raises OptionError, which names the option and what it takes.
     """
-    wanted = {name: value for name, value in changes.items() if value is not None}
-    unknown = sorted(set(wanted) - set(Settings.__slots__))
+    overrides = {name: value for name, value in changes.items() if value is not None}
+    unknown = sorted(set(overrides) - set(Settings.__slots__))
     if unknown:
         raise OptionError(f"There is no option {unknown[0]}: the options are {', '.join(Settings.__slots__)}.")
-    checked = {name: _check(name, value) for name, value in wanted.items()}
+    checked = {name: _check(name, value) for name, value in overrides.items()}
     if "models" in checked:
         checked["models"] = {**settings.models, **checked["models"]}
     return replace(settings, **checked)
@@ -46,8 +46,8 @@ def _check(name: str, value: Any) -> Any:
             return _money(value)
         case "deadline_seconds" | "document_seconds" | "batch_wait_seconds":
             if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
-                named = "The deadline" if name == "deadline_seconds" else f"Option {name}"
-                raise OptionError(f"{named} must be a number of seconds above 0, not {value!r}.")
+                option = "The deadline" if name == "deadline_seconds" else f"Option {name}"
+                raise OptionError(f"{option} must be a number of seconds above 0, not {value!r}.")
             return float(value)
         case "review":
             return _one_of(name, value, REVIEWS)

@@ -22,7 +22,7 @@ INPUT = "The input of this run cannot be used"
 Count = Annotated[StrictInt, Field(ge=0)]
 Sha256 = Annotated[StrictStr, Field(pattern=r"^([0-9a-f]{64})?$")]
 
-_ASKED = {
+_EXPECTED = {
     "documents_total": "a whole number, 0 or more",
     "batch_size": "a whole number, 1 or more",
     "workflow_version": "a whole number, 1 or more",
@@ -32,11 +32,12 @@ _ASKED = {
     "options": "an object of settings by name",
     "by_risk": "an object of counts by risk",
 }
-_ASKED |= dict.fromkeys(
-    ("batch_index", "batch_total", "slow_index", "slow_total", "to_review", "review_round"), _ASKED["documents_total"]
+_EXPECTED |= dict.fromkeys(
+    ("batch_index", "batch_total", "slow_index", "slow_total", "to_review", "review_round"),
+    _EXPECTED["documents_total"],
 )
-_ASKED |= dict.fromkeys(("packet", "note"), _ASKED["findings"])
-_ASKED |= dict.fromkeys(("gate", "rescore", "published"), "true or false")
+_EXPECTED |= dict.fromkeys(("packet", "note"), _EXPECTED["findings"])
+_EXPECTED |= dict.fromkeys(("gate", "rescore", "published"), "true or false")
 
 
 class Entered(BaseModel):
@@ -80,7 +81,7 @@ def entered(state: Mapping[str, Any], opening: str = CHANGED) -> Entered:
         return Entered.model_validate({name: value for name, value in state.items() if value is not None})
     except ValidationError as error:
         name = str(error.errors(include_url=False, include_context=False)[0]["loc"][0])
-    raise _edited(name, state.get(name), f"it must be {_ASKED.get(name, 'a text')}", opening)
+    raise _edited(name, state.get(name), f"it must be {_EXPECTED.get(name, 'a text')}", opening)
 
 
 def readable(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,9 +110,9 @@ def belongs(state: Entered, run: Run, thread_id: str | None) -> None:
         raise _edited("batch_index", state.batch_index, f"the run has {batches} batches")
 
 
-def batch_closed(state: Entered, index: int, *, whole: bool) -> None:
+def batch_closed(state: Entered, index: int, *, complete: bool) -> None:
     """What score needs of each batch: closed, and its findings stored for each of its documents. Raises StateEdited."""
-    if index >= state.batch_index or not whole:
+    if index >= state.batch_index or not complete:
         raise _edited("batch_index", state.batch_index, f"batch {index + 1} is not done yet, so it must be {index}")
 
 
@@ -163,12 +164,12 @@ def more_batches(state: Mapping[str, Any]) -> bool:
     return bool(index < total or (slow * size < put_off and size > 0))
 
 
-def _edited(name: str, value: object, wanted: str, opening: str = CHANGED) -> StateEdited:
-    shown = str(value) if isinstance(value, int) and not isinstance(value, bool) else shape(value)
+def _edited(name: str, value: object, expected: str, opening: str = CHANGED) -> StateEdited:
+    current = str(value) if isinstance(value, int) and not isinstance(value, bool) else shape(value)
     if isinstance(value, str) and value:
-        shown = f"“{one_line(clean(value), 64)}”"
+        current = f"“{one_line(clean(value), 64)}”"
     return StateEdited(
         name,
-        f"{opening}: {name} is {shown}, but {wanted}. "
+        f"{opening}: {name} is {current}, but {expected}. "
         f"Set {name} right with update_state (or in Studio) and go on; nothing is lost.",
     )

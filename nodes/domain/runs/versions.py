@@ -44,8 +44,8 @@ class Change:
             return f"the prompt {self.name.removeprefix(PROMPT)}"
         if self.name == "rules":
             return "the rules or the model of the local engine"
-        named = {"reader": "the reader", "workflow_version": "the workflow version"}.get(self.name, f"the {self.name}")
-        return f"{named} ({_short(self.before)} → {_short(self.now)})"
+        part = {"reader": "the reader", "workflow_version": "the workflow version"}.get(self.name, f"the {self.name}")
+        return f"{part} ({_short(self.before)} → {_short(self.now)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +64,16 @@ class ReworkEstimate:
 
 
 def compare(
-    frozen: Mapping[str, str], now: Mapping[str, str], workflow_version: int, *, models_asked: bool
+    frozen: Mapping[str, str], current: Mapping[str, str], workflow_version: int, *, models_asked: bool
 ) -> list[Change]:
     """What differs; a thing that the run did not write down when it began counts as equal.
 
     `models_asked`: the run asks models, else its prompts mean nothing.
     """
     changes = [
-        Change(name, before, now.get(name, "none"))
+        Change(name, before, current.get(name, "none"))
         for name, before in sorted(frozen.items())
-        if before != now.get(name, "none") and (models_asked or not name.startswith(PROMPT))
+        if before != current.get(name, "none") and (models_asked or not name.startswith(PROMPT))
     ]
     if workflow_version < WORKFLOW_VERSION:
         changes.insert(0, Change("workflow_version", str(workflow_version), str(WORKFLOW_VERSION)))
@@ -95,14 +95,14 @@ def what_redone(redo: ReworkEstimate) -> str:
     """For a sentence: 22 documents are still to do, about $0.41 and 4min; 3 answers ($0.01) would be asked for anew."""
     if not redo.documents and not redo.answers:
         return "nothing is done again"
-    takes = [part for part in (_usd(redo.usd), _time(redo.seconds, "" if redo.usd else "about ")) if part]
+    estimates = [part for part in (_usd(redo.usd), _time(redo.seconds, "" if redo.usd else "about ")) if part]
     parts = []
     if redo.documents:
-        still = f"{count(redo.documents, 'document')} {'is' if redo.documents == 1 else 'are'} still to do"
-        parts.append(f"{still}{', ' + ' and '.join(takes) if takes else ''}")
+        remaining = f"{count(redo.documents, 'document')} {'is' if redo.documents == 1 else 'are'} still to do"
+        parts.append(f"{remaining}{', ' + ' and '.join(estimates) if estimates else ''}")
     if redo.answers:
-        paid = f" ({money(redo.answers_usd)})" if redo.answers_usd else ""
-        parts.append(f"{count(redo.answers, 'stored answer')}{paid} would be asked for once more")
+        price = f" ({money(redo.answers_usd)})" if redo.answers_usd else ""
+        parts.append(f"{count(redo.answers, 'stored answer')}{price} would be asked for once more")
     return "; ".join(parts)
 
 

@@ -31,5 +31,7 @@ def unopened(embedded: Sequence[str], listed: int) -> str:
     """A sentence about embedded files of which only `listed` are documents of the run; "" when all are."""
     if len(embedded) <= listed:
         return ""
-    shown = ", ".join(embedded[:SHOWN_NAMES]) + (", …" if len(embedded) > SHOWN_NAMES else "")
-    return f"Of its {count(len(embedded), 'embedded file')}, {len(embedded) - listed} could not be opened: {shown}."
+    listed_names = ", ".join(embedded[:SHOWN_NAMES]) + (", …" if len(embedded) > SHOWN_NAMES else "")
+    return (
+        f"Of its {count(len(embedded), 'embedded file')}, {len(embedded) - listed} could not be opened: {listed_names}."
+    )

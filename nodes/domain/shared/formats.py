@@ -110,16 +110,16 @@ def number(value: int, language: str = "en") -> str:
     return text.replace(",", _THIN_SPACE) if language == "fr" else text
 
 
-def count(value: int, one: str, many: str | None = None, language: str = "en") -> str:
+def count(value: int, noun: str, plural: str | None = None, language: str = "en") -> str:
     """A number with its noun: "1 document", "3 documents"; in French zero is singular."""
     singular = abs(value) <= 1 if language == "fr" else abs(value) == 1
-    return f"{number(value, language)} {one if singular else many or one + 's'}"
+    return f"{number(value, language)} {noun if singular else plural or noun + 's'}"
 
 
 def unit_of(units: Iterable[str]) -> str:
     """What places are counted in where some may be pages and some sections: the one unit, or "place" for both."""
-    found = set(units) or {"page"}
-    return found.pop() if len(found) == 1 else "place"
+    distinct = set(units) or {"page"}
+    return distinct.pop() if len(distinct) == 1 else "place"
 
 
 def place_in(number: int | None, unit: str, column: str = "") -> str:
@@ -137,12 +137,12 @@ def duration(seconds: float) -> str:
         return f"-{duration(-seconds)}"
     if 0 < seconds < 0.95:
         return f"{max(seconds, 0.1):.1f}s"
-    whole = math.floor(seconds + 0.5)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02}s"
-    minutes = whole // 60
+    rounded = math.floor(seconds + 0.5)
+    if rounded < 60:
+        return f"{rounded}s"
+    if rounded < 3600:
+        return f"{rounded // 60}m{rounded % 60:02}s"
+    minutes = rounded // 60
     if minutes < 24 * 60:
         return f"{minutes // 60}h{minutes % 60:02}m"
     return f"{minutes // 1440}d{minutes // 60 % 24:02}h"
@@ -185,10 +185,10 @@ def alignment_label(alignment: str, language: str = "en") -> str:
 
 def source_label(source: str, language: str = "en") -> str:
     """Who found something, in words: "the local engine, trained model 3" of local:model@3; else as it is."""
-    who, _, name = source.partition(":")
-    named = _SOURCE_LABELS.get(language, _SOURCE_LABELS["en"])
+    engine, _, name = source.partition(":")
+    labels = _SOURCE_LABELS.get(language, _SOURCE_LABELS["en"])
     part, _, version = name.partition("@")
-    label = named.get(f"{who}:{part}") or named.get(who, "")
+    label = labels.get(f"{engine}:{part}") or labels.get(engine, "")
     return label.format(name=name, part=part, version=version) if name and label else source
 
 
@@ -221,7 +221,7 @@ def markdown(text: str) -> str:
     line = " ".join(clean(text).split())
     for mark, entity in _HTML:
         line = line.replace(mark, entity)
-    line = re.sub(r"(?i)\bwww\.", lambda found: found.group()[:-1] + "&#46;", line)
+    line = re.sub(r"(?i)\bwww\.", lambda match: match.group()[:-1] + "&#46;", line)
     return _LIST_MARK.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\g<0>", line))
 
 

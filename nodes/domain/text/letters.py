@@ -15,21 +15,21 @@ class Letters:
 
     def all(self, quote: str) -> list[Span]:
         """Where these words stand; [] when nowhere, or when they are too few to tell."""
-        wanted, _ = _folded(quote)
+        needle, _ = _folded(quote)
         spans: list[Span] = []
-        at = self._letters.find(wanted) if len(wanted) >= 4 else -1
+        at = self._letters.find(needle) if len(needle) >= 4 else -1
         while at >= 0:
-            spans.append((self._where[at], self._where[at + len(wanted) - 1] + 1))
-            at = self._letters.find(wanted, at + 1)
+            spans.append((self._where[at], self._where[at + len(needle) - 1] + 1))
+            at = self._letters.find(needle, at + 1)
         return spans
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
     letters: list[str] = []
-    where: list[int] = []
-    for place, char in enumerate(text):
+    offsets: list[int] = []
+    for offset, char in enumerate(text):
         for part in unicodedata.normalize("NFKD", char).casefold():
             if part.isalnum():
                 letters.append(part)
-                where.append(place)
-    return "".join(letters), where
+                offsets.append(offset)
+    return "".join(letters), offsets

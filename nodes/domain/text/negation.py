@@ -65,21 +65,21 @@ class Denial:
 def denials(text: str) -> Iterator[Denial]:
     """In order, disjoint. Where it is not sure that a negation reaches so far, it does not."""
     at = 0
-    while found := _NEGATION.search(text, at):
-        at = found.end()
-        if _NOT_MEANT.match(text, at) or _ENDS_SO.search(found.group()):
+    while match := _NEGATION.search(text, at):
+        at = match.end()
+        if _NOT_MEANT.match(text, at) or _ENDS_SO.search(match.group()):
             continue
-        end = _reach(text, found.start(), at)
-        if found["fr"] and _RESTRICTIVE.search(text, at, end):
+        end = _reach(text, match.start(), at)
+        if match["fr"] and _RESTRICTIVE.search(text, at, end):
             continue
-        yield Denial((found.start(), end), _word(found))
+        yield Denial((match.start(), end), _word(match))
         at = max(at, end)
 
 
 def affirmed(text: str) -> str:
     """The text, of the same length, with dots for what it denies."""
-    for one in denials(text):
-        start, end = one.span
+    for denial in denials(text):
+        start, end = denial.span
         text = text[:start] + "·" * (end - start) + text[end:]
     return text
 
@@ -94,11 +94,11 @@ def _reach(text: str, negation: int, start: int) -> int:
     verb = _VERB.search(text, start, end)
     if verb is None:
         return end
-    joins = [one.start() for one in _JOIN.finditer(text, start, verb.start())]
+    joins = [separator.start() for separator in _JOIN.finditer(text, start, verb.start())]
     return joins[-1] if joins else verb.start()
 
 
-def _word(found: re.Match[str]) -> str:
-    if found["fr"]:
-        return " ".join(found.group().split())
-    return " ".join((found["en"] or found["subject"] or found["aucun"]).split())
+def _word(match: re.Match[str]) -> str:
+    if match["fr"]:
+        return " ".join(match.group().split())
+    return " ".join((match["en"] or match["subject"] or match["aucun"]).split())

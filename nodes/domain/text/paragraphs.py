@@ -15,11 +15,11 @@ _ENDS = (re.compile(r"\n"), re.compile(r"(?<=[.;:!?])\s+"), re.compile(r"\s+"))
 
 def paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Paragraphs of [start, end) as (start, end), none longer than BLOCK_CHARS, blank ones left out."""
-    found: list[tuple[int, int]] = []
+    blocks: list[tuple[int, int]] = []
     for stop, after in [*((gap.start(), gap.end()) for gap in _GAP.finditer(text, start, end)), (end, end)]:
-        found += [(s, e) for s, e in cut(text, start, stop, BLOCK_CHARS) if text[s:e].strip()]
+        blocks += [(s, e) for s, e in cut(text, start, stop, BLOCK_CHARS) if text[s:e].strip()]
         start = after
-    return found
+    return blocks
 
 
 def cut(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
@@ -37,7 +37,7 @@ def nearest_break(text: str, start: int, end: int, near: int) -> int:
     reach = max((end - start) // 3, 1)
     low, high = max(start + 1, near - reach), min(end, near + reach)
     for pattern in _ENDS:
-        ends = [found.end() for found in pattern.finditer(text, low, high) if low <= found.end() <= high]
+        ends = [match.end() for match in pattern.finditer(text, low, high) if low <= match.end() <= high]
         if ends:
-            return min(ends, key=lambda place: abs(place - near))
+            return min(ends, key=lambda offset: abs(offset - near))
     return min(max(near, start + 1), end)

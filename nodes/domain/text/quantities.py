@@ -94,8 +94,8 @@ class Quantity:
 def quantities(text: str) -> list[Quantity]:
     """All quantities in the order of the text; "twelve (12) months" is one."""
     plain = text.translate(PLAIN)
-    found = [Quantity("date", Decimal(year), iso, start, end) for year, iso, start, end in written_dates(plain)]
-    dates = sorted((date.start, date.end) for date in found)
+    collected = [Quantity("date", Decimal(year), iso, start, end) for year, iso, start, end in written_dates(plain)]
+    dates = sorted((date.start, date.end) for date in collected)
     begins = [start for start, _ in dates]
     position = 0
     while match := _NUMBER.search(plain, position):
@@ -105,9 +105,9 @@ def quantities(text: str) -> list[Quantity]:
             continue
         number, end = _number(plain, match, position)
         if number is not None:
-            found.append(number)
+            collected.append(number)
         position = max(end, number.end if number else 0)
-    return sorted(found, key=lambda quantity: quantity.start)
+    return sorted(collected, key=lambda quantity: quantity.start)
 
 
 def numbers_in(text: str) -> set[str]:
@@ -145,15 +145,17 @@ def splits_number(text: str, at: int, *, behind: bool) -> bool:
     cut = at - low
     if not _MULTIPLIES.search(plain, max(0, cut - 24), cut):
         return False
-    for one in quantities(plain):
-        if one.start < cut < one.end and one.kind not in ("date", "reference"):
-            kept = plain[cut : one.end] if behind else plain[one.start : cut]
-            match = _NUMBER.search(kept)
+    for quantity in quantities(plain):
+        if quantity.start < cut < quantity.end and quantity.kind not in ("date", "reference"):
+            fragment = plain[cut : quantity.end] if behind else plain[quantity.start : cut]
+            match = _NUMBER.search(fragment)
             if match is None:
-                return _MULTIPLIES.search(kept) is not None
-            read = quantities(kept)
-            core = _core(kept, match, money=one.kind == "amount")
-            return (read[0].value if read else core.value if core else None) != one.value
+                return _MULTIPLIES.search(fragment) is not None
+            fragment_quantities = quantities(fragment)
+            core = _core(fragment, match, money=quantity.kind == "amount")
+            return (
+                fragment_quantities[0].value if fragment_quantities else core.value if core else None
+            ) != quantity.value
     return False
 
 
@@ -187,7 +189,7 @@ class _Core:
 
 def _core(plain: str, match: re.Match[str], money: bool) -> _Core | None:
     """The number that begins at a match; None for a word that only multiplies. `money`: a currency stands before it."""
-    start, end, last, sure = match.start(), match.end(), 1, True
+    start, end, last, certain = match.start(), match.end(), 1, True
     if figure := match["figure"]:
         scale, euros = _scale(plain, end, money), _UNITS[1][2].match(plain, end)
         # "$1.125 million" has decimals, "1.250 k€" thousands.
@@ -196,7 +198,7 @@ def _core(plain: str, match: re.Match[str], money: bool) -> _Core | None:
         words = read_words(match["words"])
         value, end, last = words.value, start + words.end, words.scale
         name = plain[start:end].casefold()
-        sure = name not in AMBIGUOUS
+        certain = name not in AMBIGUOUS
         if name in LONE:
             article = _ARTICLE.search(plain, max(0, start - 12), start)
             if article is None:
@@ -207,13 +209,13 @@ def _core(plain: str, match: re.Match[str], money: bool) -> _Core | None:
     percent = False
     if gloss := _GLOSS.match(plain, end):
         same = _same(gloss["gloss"], value)
-        end, sure, percent = (gloss.end(), True, bool(gloss["percent"])) if same else (end, sure, False)
+        end, certain, percent = (gloss.end(), True, bool(gloss["percent"])) if same else (end, certain, False)
     if scale := _scale(plain, end, money):
         factor, end = scale
         value, end = _with_fraction(plain, value * factor, end, factor)
         if (gloss := _GLOSS.match(plain, end)) and _same(gloss["gloss"], value):
             end = gloss.end()
-    return _Core(value, start, end, sure, percent)
+    return _Core(value, start, end, certain, percent)
 
 
 def _scale(plain: str, end: int, money: bool) -> tuple[int, int] | None:
@@ -231,9 +233,9 @@ def _with_fraction(plain: str, value: Decimal, end: int, scale: int) -> tuple[De
     match = _FRACTION.match(plain, end)
     if match is None or (scale > 1 and scale < 10**6):
         return value, end
-    said = match.group().casefold()
-    part = "0.75" if "¾" in said or "3/4" in said else "0.25" if re.search("¼|1/4|quart", said) else "0.5"
-    return value + Decimal(part) * scale, match.end()
+    fraction = match.group().casefold()
+    share = "0.75" if "¾" in fraction or "3/4" in fraction else "0.25" if re.search("¼|1/4|quart", fraction) else "0.5"
+    return value + Decimal(share) * scale, match.end()
 
 
 def _number(plain: str, match: re.Match[str], behind: int) -> tuple[Quantity | None, int]:
@@ -279,8 +281,8 @@ def _figure_value(figure: str, money: bool) -> Decimal:
     compact = figure.replace(" ", "").replace("'", "")
     comma, point = compact.rfind(","), compact.rfind(".")
     if comma >= 0 and point >= 0:
-        whole, _, cents = compact.rpartition("." if point > comma else ",")
-        return Decimal(f"{whole.replace(',', '').replace('.', '')}.{cents}")
+        integer_part, _, cents = compact.rpartition("." if point > comma else ",")
+        return Decimal(f"{integer_part.replace(',', '').replace('.', '')}.{cents}")
     mark = "," if comma >= 0 else "."
     head, *groups = compact.split(mark)
     grouped = bool(groups) and all(len(group) == 3 for group in groups) and not head.startswith("0")

@@ -25,7 +25,7 @@ ENTRY_CHARS = 900
 QUOTE_CHARS = 320
 """How much of an entry is shown around the words that were found."""
 
-_OTHER = re.compile(r"[\W_]+")
+_NO_WORD = re.compile(r"[\W_]+")
 _BROKEN = re.compile(r"\b(\w+)[-\u00ad\u2010]\n\s*(\w+)")
 _TERM = re.compile(r'(-?)(?:"([^"]*)"|(\S+))')
 _BEGINS = re.compile(r"(?<=[.;:!?])\s+(?=[^\W\d_a-zà-ÿ]|[(“«\"\d])|\n\s*\n\s*")
@@ -51,20 +51,20 @@ def entries_of(text: DocumentText) -> list[Entry]:
 
     What it repeats at the head or foot of each page is in none.
     """
-    found = [
+    entries = [
         Entry(start, end, page.number, words)
         for page in text.pages
         for start, end in _pieces(text, page)
         if (words := indexed(_without(text, start, end)))
     ]
-    return found or [Entry(0, 0, 1, "")]
+    return entries or [Entry(0, 0, 1, "")]
 
 
 def indexed(text: str) -> str:
     """The words of a text, then, where it has accents, the same words without: either spelling finds it."""
-    whole = _words(f"{text} " + " ".join(one + other for one, other in _BROKEN.findall(text)))
-    bare = unaccented(whole)
-    return whole if bare == whole else f"{whole} {bare}"
+    words = _words(f"{text} " + " ".join(head + tail for head, tail in _BROKEN.findall(text)))
+    bare = unaccented(words)
+    return words if bare == words else f"{words} {bare}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,13 @@ def asked(question: str) -> Asked:
     What is written as one, as 22-18.031 or L.1221-1, is asked for as a phrase.
     """
     terms = [term for term in map(_term, _TERM.finditer(question.translate(_CURLY))) if term]
-    wanted = [term for term in terms if term[0] != "-"]
-    unwanted = [term for term in terms if term[0] == "-"]
-    while wanted and wanted[-1] == "or":
-        wanted.pop()
-    begin = next((place for place, term in enumerate(wanted) if term != "or"), len(wanted))
-    both = dict.fromkeys([*unwanted, *map(unaccented, unwanted)])
-    return Asked(" ".join(wanted[begin:]), " ".join(both))
+    required = [term for term in terms if term[0] != "-"]
+    excluded = [term for term in terms if term[0] == "-"]
+    while required and required[-1] == "or":
+        required.pop()
+    first = next((index for index, term in enumerate(required) if term != "or"), len(required))
+    excluded_spellings = dict.fromkeys([*excluded, *map(unaccented, excluded)])
+    return Asked(" ".join(required[first:]), " ".join(excluded_spellings))
 
 
 def same_length(text: str) -> str:
@@ -106,16 +106,16 @@ def around(text: str, marks: list[tuple[int, int]]) -> tuple[int, int]:
     """The part of a text to show, at most QUOTE_CHARS: that with most marks, from the beginning of a sentence."""
     if len(text) <= QUOTE_CHARS:
         return 0, len(text)
-    begins = [start for start, _ in marks] or [0]
-    best = max(begins, key=lambda begin: (sum(begin <= s and e <= begin + QUOTE_CHARS for s, e in marks), -begin))
+    mark_starts = [start for start, _ in marks] or [0]
+    best = max(mark_starts, key=lambda begin: (sum(begin <= s and e <= begin + QUOTE_CHARS for s, e in marks), -begin))
     inside = [end for start, end in marks if best <= start and end <= best + QUOTE_CHARS]
     spare = QUOTE_CHARS - ((inside[-1] if inside else best) - best)
     start = max(0, best - spare // 3)
     end = min(len(text), start + QUOTE_CHARS)
     start = max(0, end - QUOTE_CHARS)
-    begun = [found.end() for found in _BEGINS.finditer(text, start, best)]
-    if begun:
-        start = begun[0]
+    sentence_starts = [match.end() for match in _BEGINS.finditer(text, start, best)]
+    if sentence_starts:
+        start = sentence_starts[0]
     elif start and (blank := text.find(" ", start, best)) >= 0:
         start = blank + 1
     if end < len(text) and (blank := text.rfind(" ", max([best, *inside]), end)) >= 0:
@@ -124,11 +124,11 @@ def around(text: str, marks: list[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _words(text: str) -> str:
-    return _OTHER.sub(" ", unicodedata.normalize("NFKC", text).lower()).strip()
+    return _NO_WORD.sub(" ", unicodedata.normalize("NFKC", text).lower()).strip()
 
 
-def _term(found: re.Match[str]) -> str:
-    minus, phrase, word = found.groups()
+def _term(match: re.Match[str]) -> str:
+    minus, phrase, word = match.groups()
     if word in ("or", "OR", "OU"):
         return "or"
     words = _words(phrase if word is None else word)
@@ -139,21 +139,21 @@ def _term(found: re.Match[str]) -> str:
 
 def _pieces(text: DocumentText, page: Page) -> Iterator[tuple[int, int]]:
     """The paragraphs of a page, short ones joined to what follows."""
-    begun: tuple[int, int] | None = None
+    piece: tuple[int, int] | None = None
     for start, end in paragraphs(text.text, page.start, page.end):
-        if begun is not None and end - begun[0] > ENTRY_CHARS:
-            yield begun
-            begun = None
-        begun = (start if begun is None else begun[0], end)
-    if begun is not None:
-        yield begun
+        if piece is not None and end - piece[0] > ENTRY_CHARS:
+            yield piece
+            piece = None
+        piece = (start if piece is None else piece[0], end)
+    if piece is not None:
+        yield piece
 
 
 def _without(text: DocumentText, start: int, end: int) -> str:
     """The text of a piece without running heads and feet."""
-    kept = []
+    parts = []
     first = bisect_right(text.furniture, start, key=itemgetter(1))
     for low, high in takewhile(lambda span: span[0] < end, islice(text.furniture, first, None)):
-        kept.append(text.text[start : max(low, start)])
+        parts.append(text.text[start : max(low, start)])
         start = max(start, min(high, end))
-    return " ".join([*kept, text.text[start:end]])
+    return " ".join([*parts, text.text[start:end]])

@@ -70,7 +70,7 @@ class Sentence:
 def sentences(text: DocumentText) -> list[Sentence]:
     """All sentences in order; headings are not among them but name those below."""
     heading = article = ""
-    found: list[Sentence] = []
+    split: list[Sentence] = []
     for number, (start, end, title) in enumerate(_blocks(text)):
         if title:
             heading, article = _titled(text.text[start:end], heading, article)
@@ -79,24 +79,28 @@ def sentences(text: DocumentText) -> list[Sentence]:
             if first == start and last < end and _is_run_in(text.text[first:last]):
                 heading, article = _titled(text.text[first:last], heading, article)
             else:
-                found.append(Sentence(first, last, heading, article, number))
-    return found
+                split.append(Sentence(first, last, heading, article, number))
+    return split
 
 
 def headings(text: DocumentText) -> list[tuple[int, str]]:
     """(offset from which it holds, heading) for each change of heading, in order; a sub-heading names its article."""
-    found: list[tuple[int, str]] = []
-    for one in sentences(text):
-        shown = one.heading if one.heading == one.article or not one.article else f"{one.article} / {one.heading}"
-        if not found or found[-1][1] != shown:
-            found.append((one.start, shown))
-    return found[:MOST_HEADINGS]
+    changes: list[tuple[int, str]] = []
+    for sentence in sentences(text):
+        label = (
+            sentence.heading
+            if sentence.heading == sentence.article or not sentence.article
+            else f"{sentence.article} / {sentence.heading}"
+        )
+        if not changes or changes[-1][1] != label:
+            changes.append((sentence.start, label))
+    return changes[:MOST_HEADINGS]
 
 
-def heading_at(known: Sequence[tuple[int, str]], offset: int) -> str:
+def heading_at(changes: Sequence[tuple[int, str]], offset: int) -> str:
     """The heading that holds at an offset."""
-    index = bisect_right(known, offset, key=lambda entry: entry[0])
-    return known[index - 1][1] if index else ""
+    index = bisect_right(changes, offset, key=lambda entry: entry[0])
+    return changes[index - 1][1] if index else ""
 
 
 def _titled(line: str, heading: str, article: str) -> tuple[str, str]:
@@ -135,8 +139,8 @@ def _lines(text: DocumentText) -> Iterator[tuple[Span, bool, bool]]:
             spans.append((start, start + len(stripped)))
     blanks = [True]
     blanks.extend(
-        text.text.count("\n", left[1], right[0]) > 1 or "\f" in text.text[left[1] : right[0]]
-        for left, right in pairwise(spans)
+        text.text.count("\n", earlier[1], later[0]) > 1 or "\f" in text.text[earlier[1] : later[0]]
+        for earlier, later in pairwise(spans)
     )
     blanks.append(True)
     for index, span in enumerate(spans):
@@ -229,6 +233,6 @@ def _cut(text: str, start: int, end: int) -> Iterator[Span]:
         if part.strip():
             yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())
         start = cut
-    rest = text[start:end]
-    if rest.strip():
-        yield start + len(rest) - len(rest.lstrip()), start + len(rest.rstrip())
+    remainder = text[start:end]
+    if remainder.strip():
+        yield start + len(remainder) - len(remainder.lstrip()), start + len(remainder.rstrip())

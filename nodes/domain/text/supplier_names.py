@@ -87,24 +87,24 @@ def settled(names: Iterable[str]) -> dict[str, str]:
     Spellings of one company get the most complete of them. A name without legal form is that of the company with one,
     unless there are several of different laws: then nobody can tell, and it stays alone.
     """
-    known: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    companies: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for name in dict.fromkeys(names):
-        known[base(name)][_law(name)].append(name)
-    found: dict[str, str] = {}
-    for by_law in known.values():
-        one = len(by_law.keys() - {""}) <= 1
-        for alike in [[name for names in by_law.values() for name in names]] if one else by_law.values():
-            found |= dict.fromkeys(alike, fullest(alike))
-    return found
+        companies[base(name)][_law(name)].append(name)
+    display: dict[str, str] = {}
+    for by_law in companies.values():
+        one_law = len(by_law.keys() - {""}) <= 1
+        for spellings in [[name for names in by_law.values() for name in names]] if one_law else by_law.values():
+            display |= dict.fromkeys(spellings, fullest(spellings))
+    return display
 
 
 def _law(name: str) -> str:
     """The law of a name's legal form, "" where it has none."""
     if _SPA.search(name):
         return "italian"
-    whole, bare = _letters(simplify(name)), base(name)
-    before, found, behind = whole.partition(bare)
-    if not found:
+    letters, bare = _letters(simplify(name)), base(name)
+    before, common, behind = letters.partition(bare)
+    if not common:
         return ""
     for form in (
         behind,
@@ -129,7 +129,7 @@ def fullest(names: Iterable[str]) -> str:
 
 def names_of(names: Iterable[str]) -> dict[str, str]:
     """Each spelling as a key, with the name to show for it."""
-    found: dict[str, str] = {}
+    display: dict[str, str] = {}
     for name in names:
-        found[spelling(name)] = fullest((found.get(spelling(name), ""), name))
-    return found
+        display[spelling(name)] = fullest((display.get(spelling(name), ""), name))
+    return display

@@ -50,8 +50,8 @@ class Words(Sequence[WordPlace]):
     def __iter__(self) -> Iterator[WordPlace]:
         return iter(self._unpacked())
 
-    def __eq__(self, other: object) -> bool:
-        return self._unpacked() == tuple(other) if isinstance(other, Sequence) else NotImplemented
+    def __eq__(self, places: object) -> bool:
+        return self._unpacked() == tuple(places) if isinstance(places, Sequence) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self._unpacked())
