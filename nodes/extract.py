@@ -32,12 +32,12 @@ async def extract(state: RunState, runtime: Runtime[RunContext], *, services: Se
     A batch waits a bounded time for its last documents; it closes with them put off, and they are tried once more in
     the slow lane. Returns without closing it when a drain was asked for or a limit is reached; what is done stays done.
     """
-    given, run = await enter(state, runtime, services)
+    run_state, run = await enter(state, runtime, services)
     step = _Step(services, run, runtime)
     try:
-        if given.batch_index < given.batch_total:
-            return await _batch(step, given)
-        return await _slow_lane(step, given)
+        if run_state.batch_index < run_state.batch_total:
+            return await _batch(step, run_state)
+        return await _slow_lane(step, run_state)
     except LimitReached as limit:
         return {"hold": limit.kind, "headline": f"hold: {limit}"}
 
@@ -50,7 +50,7 @@ class _Step:
 
     async def settle(
         self,
-        wanted: Sequence[int],
+        ordinals: Sequence[int],
         following: Callable[[], Awaitable[Sequence[int]]],
         *,
         wait: float | None = None,
@@ -66,7 +66,7 @@ class _Step:
         async with self.services.pulse.during(self.run, self.runtime.stream_writer):
             return await self.services.pool.settle(
                 self.run,
-                wanted,
+                ordinals,
                 following,
                 partial(extract_document, self.services, work),
                 on_done,
@@ -77,14 +77,14 @@ class _Step:
             )
 
 
-async def _batch(step: _Step, given: Entered) -> dict[str, Any]:
+async def _batch(step: _Step, run_state: Entered) -> dict[str, Any]:
     services, run = step.services, step.run
-    index, total = given.batch_index, given.batch_total
-    batch = batch_range(index, given.batch_size, run.documents_total)
+    index, total = run_state.batch_index, run_state.batch_total
+    batch = batch_range(index, run_state.batch_size, run.documents_total)
     ledger, wait = services.ledger, run.settings.batch_wait_seconds
-    wanted = await ledger.open_documents(run.run_id, batch.start, batch.stop)
+    ordinals = await ledger.open_documents(run.run_id, batch.start, batch.stop)
     following = partial(ledger.open_documents, run.run_id, batch.stop, run.documents_total)
-    late = await step.settle(wanted, following, wait=wait)
+    late = await step.settle(ordinals, following, wait=wait)
     if late:
         reason = f"It was not done {duration(wait)} after the others of its batch; it is tried once more at the end."
         await ledger.put_off(run.run_id, late, reason)
@@ -107,14 +107,14 @@ async def _batch(step: _Step, given: Entered) -> dict[str, Any]:
     return changes
 
 
-async def _slow_lane(step: _Step, given: Entered) -> dict[str, Any]:
+async def _slow_lane(step: _Step, run_state: Entered) -> dict[str, Any]:
     """Try the next of the documents that were put off once more, with larger limits; then they fail by name."""
     services, run = step.services, step.run
-    index, size = given.slow_index, given.batch_size
+    index, size = run_state.slow_index, run_state.batch_size
     slow = await services.ledger.slow_documents(run.run_id)
-    mine, rest = slow[index * size : (index + 1) * size], slow[(index + 1) * size :]
-    await step.settle(mine, partial(_listed, rest), slow=True)
-    rows = [row for ordinal in mine for row in await services.ledger.documents(run.run_id, ordinal, ordinal + 1)]
+    ordinals, later_ordinals = slow[index * size : (index + 1) * size], slow[(index + 1) * size :]
+    await step.settle(ordinals, partial(_listed, later_ordinals), slow=True)
+    rows = [row for ordinal in ordinals for row in await services.ledger.documents(run.run_id, ordinal, ordinal + 1)]
     if any(row.state in ("pending", "deferred") for row in rows):
         return {"headline": "extract: the slow lane was left at a drain"}
     await close(services, run, f"findings_slow_{index + 1}", index, rows, slow=True)

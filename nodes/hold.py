@@ -18,16 +18,16 @@ RAISABLE = ("budget_usd", "deadline_seconds")
 
 async def hold(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Wait for a limit: {"budget_usd": 5} or {"deadline_seconds": 3600}; a bad reply comes back to the hold."""
-    given, run = await enter(state, runtime, services)
+    run_state, run = await enter(state, runtime, services)
     budget = run.settings.budget_usd
     reply = interrupt(
         {
-            "held_by": given.hold,
+            "held_by": run_state.hold,
             "budget_usd": None if budget is None else str(budget),
             "spent_usd": str((await services.ledger.spent(run.run_id)).usd),
             "deadline_seconds": run.settings.deadline_seconds,
-            "example": {"budget_usd": 5} if given.hold == "budget" else {"deadline_seconds": 3600},
-            "reply_error": given.hold_error,
+            "example": {"budget_usd": 5} if run_state.hold == "budget" else {"deadline_seconds": 3600},
+            "reply_error": run_state.hold_error,
         }
     )
     problem = 'Reply with the limit to raise, for example {"budget_usd": 5}.'

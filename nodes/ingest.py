@@ -26,35 +26,37 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
 
     Raises SourceError, PlaybookError, OptionError, and KnownThread when the thread holds a run of another source.
     """
-    given = entered(state, INPUT)
-    options = dict(given.options)
+    run_input = entered(state, INPUT)
+    options = dict(run_input.options)
     thread_id = runtime.execution_info.thread_id if runtime.execution_info else None
     if parent := str(options.pop("fork", None) or ""):
         return await _begun(
-            await forked(parent, given.playbook or "due-diligence", options, thread_id or str(uuid.uuid4()), services),
+            await forked(
+                parent, run_input.playbook or "due-diligence", options, thread_id or str(uuid.uuid4()), services
+            ),
             services,
         )
     name, job = str(options.pop("name", None) or ""), str(options.pop("job", None) or "")
     context = runtime.context.model_dump(exclude_none=True) if runtime.context else {}
-    engine = given.engine or "local"
+    engine = run_input.engine or "local"
     defaults = {"models": services.models} if engine == "openai" else {}
     settings = apply(apply(apply(Settings(), defaults), options), context)
     if engine not in ENGINES:
         raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
-    source = given.source
+    source = run_input.source
     documents = await services.sources.scan(source, services.passwords)
-    playbook = await services.playbooks.load(given.playbook or "due-diligence")
+    playbook = await services.playbooks.load(run_input.playbook or "due-diligence")
     playbook_bytes = playbook.model_dump_json().encode()
     inputs_bytes = json.dumps([document.to_json() for document in documents], ensure_ascii=True).encode()
     refs = {
         "playbook": await services.artifacts.put(playbook_bytes),
         "inputs": await services.artifacts.put(inputs_bytes),
     }
-    wanted = Run(
+    new_run = Run(
         run_id=str(uuid.uuid4()),
         thread_id=thread_id or str(uuid.uuid4()),
         name=name,
-        matter=given.matter or "default",
+        matter=run_input.matter or "default",
         job_id=job,
         playbook=playbook.name,
         playbook_sha256=playbook.sha256,
@@ -67,8 +69,8 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
         source=source,
         started_at=services.clock.now(),
     )
-    run = await services.ledger.open_run(wanted, documents)
-    if run.run_id != wanted.run_id and (run.source, run.artifacts) != (wanted.source, wanted.artifacts):
+    run = await services.ledger.open_run(new_run, documents)
+    if run.run_id != new_run.run_id and (run.source, run.artifacts) != (new_run.source, new_run.artifacts):
         raise KnownThread(f"Thread {run.thread_id} holds a run of {run.source} already: start another thread.")
     return await _begun(run, services)
 

@@ -15,7 +15,7 @@ from state import RunContext, RunState
 
 async def needs_review(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Show the frozen packet and hand on what comes back, unread: code behind an interrupt must not raise."""
-    given, run = await enter(state, runtime, services)
-    packet = await review_packet(given, run, services)
-    reply = interrupt(gate_payload(packet, given.packet, given.reply_error))
+    run_state, run = await enter(state, runtime, services)
+    packet = await review_packet(run_state, run, services)
+    reply = interrupt(gate_payload(packet, run_state.packet, run_state.reply_error))
     return {"reply": {"value": reply}, "headline": "needs_review: a reply came in"}

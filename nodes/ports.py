@@ -52,7 +52,7 @@ class Artifacts(Protocol):
     async def size(self, sha256: str) -> int | None:
         """Bytes, or None when absent."""
 
-    async def lacking(self, wanted: Mapping[str, int]) -> list[str]:
+    async def lacking(self, sizes: Mapping[str, int]) -> list[str]:
         """Of objects with their sizes, those that are absent or of another size; reads no object."""
 
     def uri(self, sha256: str) -> str:
@@ -267,7 +267,7 @@ class Pool(Protocol):
     async def settle(
         self,
         run: Run,
-        wanted: Sequence[int],
+        ordinals: Sequence[int],
         following: Callable[[], Awaitable[Sequence[int]]],
         work: Callable[[int], Awaitable[None]],
         on_done: Callable[[int], None],

@@ -44,11 +44,11 @@ _lanes = itertools.count(2)
 
 async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
     """Store the note as data and as Markdown; with the openai engine its lead sentences come from a model."""
-    given, run = await enter(state, runtime, services)
+    run_state, run = await enter(state, runtime, services)
     playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
-    scored = await scored_findings(given, run, services)
+    scored = await scored_findings(run_state, run, services)
     listed = scored.pop("findings")[::-1]
-    several = {one["finding_id"]: people for one in listed if (people := one.get("reviewers_needed", 1)) > 1}
+    several = {row["finding_id"]: people for row in listed if (people := row.get("reviewers_needed", 1)) > 1}
     decided = latest(await services.ledger.decisions(run.run_id), several)
     findings = [_with_decision(Finding.from_json(listed.pop()), decided) for _ in range(len(listed))]
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
@@ -59,21 +59,21 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
         written = await _written(services, run, findings, language, runtime) if asks else {}
     except LimitReached as limit:
         return {"hold": limit.kind, "headline": f"hold: {limit}"}
-    standings = [
+    ratings = [
         SupplierRating(name, rating["risk"], rating["score"], tuple(rating["reasons"]))
         for name, rating in scored["suppliers"].items()
     ]
     looked_for = await what_was_looked_for(services, run, playbook)
     facts: dict[str, list[Fact]] = {}
     if playbook.kind == "decisions":
-        known, facts = None, await _stated(services, run, documents)
+        families, facts = None, await _stated(services, run, documents)
     else:
-        known = await family_of(services, run, documents, facts)
-        documents = adopted(documents, known)
-    of_others = known.parts if known else frozenset()
+        families = await family_of(services, run, documents, facts)
+        documents = adopted(documents, families)
+    part_documents = families.parts if families else frozenset()
     title = note_title(playbook.title, run.name, language)
-    parts = NoteInput(title, findings, documents, playbook, standings, language, written, looked_for, of_others)
-    note, markdown = await asyncio.to_thread(_note, parts, facts, known)
+    note_input = NoteInput(title, findings, documents, playbook, ratings, language, written, looked_for, part_documents)
+    note, markdown = await asyncio.to_thread(_note, note_input, facts, families)
     data = json.dumps(note.to_json(), ensure_ascii=True, default=str).encode()
     sha256 = ""
     for name, stored in (("note.json", data), ("note.md", markdown.encode("utf-8", "replace"))):
@@ -84,34 +84,36 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
     return {"note": sha256, "hold": "", "headline": f"summarize: the note is written{dropped}"}
 
 
-def _note(parts: NoteInput, facts: Mapping[str, Sequence[Fact]], known: Families | None) -> tuple[Note, str]:
+def _note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact]], families: Families | None) -> tuple[Note, str]:
     """`facts` by document; `known` are the families of contracts, None where the documents are court decisions."""
     from nodes.domain.report.writers.rulings_note import (
         write_decision_note,  # only a run at its end, of this kind, needs it
     )
 
-    note = write_decision_note(parts, facts) if known is None else write_contract_note(parts, facts, known)
+    note = (
+        write_decision_note(note_input, facts) if families is None else write_contract_note(note_input, facts, families)
+    )
     note = with_dropped(note)
     return note, to_markdown(note)
 
 
 async def _stated(services: Services, run: Run, documents: Sequence[DocumentResult]) -> dict[str, list[Fact]]:
     return {
-        one.document: [Fact.from_json(each) for each in await facts_of(services, run, one)]
-        for one in documents
-        if one.facts_ref
+        row.document: [Fact.from_json(record) for record in await facts_of(services, run, row)]
+        for row in documents
+        if row.facts_ref
     }
 
 
 def _with_decision(finding: Finding, decided: Mapping[str, Decision]) -> Finding:
     """The decision that holds now: an acceptance does not go back to score."""
-    one = decided.get(finding.finding_id)
-    return finding if one is None else finding.with_(decision=one.shown())
+    decision = decided.get(finding.finding_id)
+    return finding if decision is None else finding.with_(decision=decision.shown())
 
 
 def _language(documents: Sequence[DocumentResult]) -> str:
-    spoken = Counter(document.language for document in documents if document.language)
-    return spoken.most_common(1)[0][0] if spoken else "en"
+    languages = Counter(document.language for document in documents if document.language)
+    return languages.most_common(1)[0][0] if languages else "en"
 
 
 async def _written(
@@ -125,18 +127,18 @@ async def _written(
     for finding in sorted(findings, key=lambda finding: (-finding.score, finding.finding_id)):
         if is_stated(finding) and finding.supplier and not finding.about:
             by_supplier[spelling(finding.supplier)].append(finding)
-    by_supplier = {fullest(one.supplier for one in mine): mine for mine in by_supplier.values()}
+    by_supplier = {fullest(finding.supplier for finding in group): group for group in by_supplier.values()}
     suppliers = sorted(by_supplier)
     written: dict[str, Sequence[Sentence]] = {}
 
-    async def ask(place: int) -> None:
-        supplier = suppliers[place]
+    async def ask(ordinal: int) -> None:
+        supplier = suppliers[ordinal]
         written[supplier] = await _about(services, run, supplier, by_supplier[supplier], language)
 
     # The pool of the documents serves here too, in a lane that is never used again.
     lane = next(_lanes)
-    wanted = range(len(suppliers))
-    await services.pool.settle(run, wanted, _none, ask, lambda _: None, lambda: runtime.drain_requested, lane=lane)
+    ordinals = range(len(suppliers))
+    await services.pool.settle(run, ordinals, _none, ask, lambda _: None, lambda: runtime.drain_requested, lane=lane)
     if len(written) < len(suppliers):
         raise GraphDrained(f"{len(written)} of {count(len(suppliers), 'supplier')} are written about")
     return written
@@ -150,7 +152,7 @@ async def _about(
     services: Services, run: Run, supplier: str, findings: Sequence[Finding], language: str
 ) -> list[Sentence]:
     """What the first model says of one supplier that can; nothing where none gives a usable answer."""
-    shown = [
+    rows = [
         {
             "id": finding.finding_id,
             "supplier": supplier,
@@ -161,11 +163,11 @@ async def _about(
         for finding in findings[:MOST_FINDINGS]
     ]
     for model in chain(run.settings.models, "summarize") or ("",):
-        question = note_question(shown, model=model, language="French" if language == "fr" else "English")
+        question = note_question(rows, model=model, language="French" if language == "fr" else "English")
         try:
             answer = await services.calls.ask(run, question)
         except (DocumentError, Transient):
             continue
-        said = NoteAnswer.model_validate(answer.value).sentences
-        return [Sentence(one.text, tuple(one.cites), "fact") for one in said]
+        sentences = NoteAnswer.model_validate(answer.value).sentences
+        return [Sentence(sentence.text, tuple(sentence.cites), "fact") for sentence in sentences]
     return []

@@ -30,17 +30,17 @@ def model_question(
     """Ask a model which of the clauses stand in these passages, numbered from 1 in this order."""
     prompt = prompt or load_prompt("extract_clauses")
     types = [clause.type for clause in clauses]
-    wanted = "\n".join(f"- {clause.type}: {' '.join(clause.question.split())}" for clause in clauses)
+    type_list = "\n".join(f"- {clause.type}: {' '.join(clause.question.split())}" for clause in clauses)
     key = {
         "prompt": prompt.sha256,
         "schema": schema_sha256("ClauseAnswers", types),
         "model": model,
         "temperature": 0,
         "max_tokens": max_tokens,
-        "types": hashlib.sha256(wanted.encode()).hexdigest(),
+        "types": hashlib.sha256(type_list.encode()).hexdigest(),
         "passages": [fingerprint(text, passage) for passage in passages],
     }
-    messages = prompt.messages({"types": wanted, "passages": render(text, passages)})
+    messages = prompt.messages({"types": type_list, "passages": render(text, passages)})
     return ToolRequest(
         tool="model",
         step="extract",

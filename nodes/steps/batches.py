@@ -15,7 +15,7 @@ from nodes.domain.text.documents import SourceDocument
 from nodes.ports import Services
 from nodes.steps.extract_document import Work, extract_document
 
-KEPT = 4
+CACHED_RUNS = 4
 _frozen: dict[tuple[str, str], tuple[Playbook, list[SourceDocument], Counter[str]]] = {}
 """Parsed once for all batches of a run; named by content, so it cannot be stale."""
 
@@ -26,12 +26,12 @@ async def work_of(services: Services, run: Run, slow: bool) -> Work:
     if key not in _frozen:
         playbook = Playbook.model_validate_json(await services.artifacts.get(key[0]))
         listed = json.loads(await services.artifacts.get(key[1]))
-        if len(_frozen) >= KEPT:
+        if len(_frozen) >= CACHED_RUNS:
             _frozen.clear()
         inputs = [SourceDocument.from_json(document) for document in listed]
         _frozen[key] = playbook, inputs, Counter(document.container for document in inputs if document.container)
-    playbook, inputs, carried = _frozen[key]
-    return Work(run, playbook, inputs, carried, slow)
+    playbook, inputs, attachment_counts = _frozen[key]
+    return Work(run, playbook, inputs, attachment_counts, slow)
 
 
 async def close(
@@ -44,16 +44,16 @@ async def close(
     """
     documents = []
     for row in rows:
-        left_out = row.slow and not slow
-        row, findings = (row, []) if left_out else await _findings_of(services, run, row)
+        excluded = row.slow and not slow
+        row, findings = (row, []) if excluded else await _findings_of(services, run, row)
         documents.append(
             {
                 "document": row.document,
                 "sha256": row.sha256,
-                "state": "deferred" if left_out else row.state,
-                "reason": "" if left_out else row.reason,
-                "text": "" if left_out else row.text_ref,
-                "findings": [] if left_out else findings,
+                "state": "deferred" if excluded else row.state,
+                "reason": "" if excluded else row.reason,
+                "text": "" if excluded else row.text_ref,
+                "findings": [] if excluded else findings,
             }
         )
     stored = json.dumps({"batch": index + 1, "documents": documents}, ensure_ascii=True).encode()
@@ -79,8 +79,8 @@ async def closed(
         if not ordinals:
             raise
         listed = await services.ledger.documents(run.run_id, min(ordinals), max(ordinals) + 1)
-        wanted = set(ordinals)
-        rows = [row for row in listed if row.ordinal in wanted]
+        chosen = set(ordinals)
+        rows = [row for row in listed if row.ordinal in chosen]
         stored = await close(services, run, name, index, rows, slow=slow)
     documents: list[dict[str, Any]] = json.loads(stored)["documents"]
     return documents
@@ -115,15 +115,15 @@ async def _stored(services: Services, run: Run, row: DocumentResult, name: str) 
     try:
         return await services.artifacts.get(getattr(row, name))
     except ArtifactMissing:
-        again = await _again(services, run, row)
+        redone = await _again(services, run, row)
     # Only this was lost: a document that is done stays done, with the findings that it has.
-    refs = {ref: getattr(again, ref) or getattr(row, ref) for ref in ("text_ref", "facts_ref")}
+    refs = {ref: getattr(redone, ref) or getattr(row, ref) for ref in ("text_ref", "facts_ref")}
     await services.ledger.finish_document(run.run_id, replace(row, **refs))
-    return await services.artifacts.get(getattr(again, name)) if getattr(again, name) else None
+    return await services.artifacts.get(getattr(redone, name)) if getattr(redone, name) else None
 
 
 async def _again(services: Services, run: Run, row: DocumentResult) -> DocumentResult:
     """Do a document once more whose stored results are gone; its answers are reused."""
-    await extract_document(services, await work_of(services, run, True), row.ordinal, again=True)
+    await extract_document(services, await work_of(services, run, True), row.ordinal, force=True)
     (row,) = await services.ledger.documents(run.run_id, row.ordinal, row.ordinal + 1)
     return row

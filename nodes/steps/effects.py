@@ -19,7 +19,7 @@ async def once(
     key: str,
     payload: Mapping[str, Any],
     act: Callable[[], Awaitable[Outcome]],
-    found: Callable[[], Awaitable[Outcome | None]] | None = None,
+    find_outcome: Callable[[], Awaitable[Outcome | None]] | None = None,
 ) -> None:
     """Do an effect unless its outcome is committed; one whose outcome is unknown is resolved as its kind declares.
 
@@ -30,8 +30,8 @@ async def once(
     outcome = None
     if resolution == "confirm":
         # Asked also when it was done once: another effect may have replaced it at the target since.
-        assert found is not None, f"nothing asks the target of a {kind}"
-        outcome = await found()
+        assert find_outcome is not None, f"nothing asks the target of a {kind}"
+        outcome = await find_outcome()
         done = done and outcome is not None
     if not done:
         await services.ledger.settle_effect(run.run_id, key, await act() if outcome is None else outcome)

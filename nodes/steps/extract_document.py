@@ -47,7 +47,7 @@ class Work:
     run: Run
     playbook: Playbook
     inputs: Sequence[SourceDocument]
-    carried: Mapping[str, int]
+    attachment_counts: Mapping[str, int]
     """How many of the documents each of them carries as embedded files."""
     slow: bool = False
     """These are tried for the second and last time, with larger limits."""
@@ -60,13 +60,13 @@ class _Seen:
     candidates: Sequence[Candidate]
     supplier: str
     warnings: Sequence[str] = ()
-    asked: Sequence[tuple[Answer, frozenset[str]]] = ()
+    answers: Sequence[tuple[Answer, frozenset[str]]] = ()
     """Each answer of a model with the quotes that it gave."""
     passages: Sequence[Sequence[Any]] = ()
     """What a model should read beside the candidates: see `likely_ones`."""
 
 
-async def extract_document(services: Services, work: Work, ordinal: int, *, again: bool = False) -> None:
+async def extract_document(services: Services, work: Work, ordinal: int, *, force: bool = False) -> None:
     """Do one open document and write its row; in the slow lane, one that was done meanwhile is left alone.
 
     `again`: do it whatever its row says, for it lost what was stored of it.
@@ -75,23 +75,23 @@ async def extract_document(services: Services, work: Work, ordinal: int, *, agai
     the first time. Raises what concerns the whole run: LimitReached, EndpointRefused, LeaseLost, DatabaseUnreachable.
     """
     run = work.run
-    if work.slow and not again:
+    if work.slow and not force:
         (row,) = await services.ledger.documents(run.run_id, ordinal, ordinal + 1)
         if row.state != "deferred":
             return
-    one = _Document(services, work, ordinal)
+    document = _Document(services, work, ordinal)
     try:
-        async with asyncio.timeout_at((one.patience.until or 0) + SPARE_SECONDS):
-            result = await one.done()
+        async with asyncio.timeout_at((document.patience.until or 0) + SPARE_SECONDS):
+            result = await document.done()
     except TimeoutError:
-        limit = duration(one.limit)
-        result = one.put_off(f"{one.source.document} was not done within {limit}.")
+        limit = duration(document.limit)
+        result = document.put_off(f"{document.source.document} was not done within {limit}.")
     except Transient as error:
-        result = one.put_off(str(error))
+        result = document.put_off(str(error))
     except DocumentError as error:
         late = isinstance(error, Unreadable) and error.word == "parsing_timeout"
-        result = one.put_off(str(error)) if late else one.result(state="failed", reason=str(error))
-    await services.ledger.finish_document(run.run_id, result, one.entries if result.state == "done" else ())
+        result = document.put_off(str(error)) if late else document.result(state="failed", reason=str(error))
+    await services.ledger.finish_document(run.run_id, result, document.entries if result.state == "done" else ())
 
 
 class _Document:
@@ -108,7 +108,7 @@ class _Document:
         self.model = ""
         self.entries: Sequence[Entry] = ()
 
-    def result(self, **what: Any) -> DocumentResult:
+    def result(self, **columns: Any) -> DocumentResult:
         """Its row."""
         return DocumentResult(
             ordinal=self.ordinal,
@@ -117,7 +117,7 @@ class _Document:
             engine=self.run.engine,
             model=self.model,
             pages=self.pages,
-            **what,
+            **columns,
         )
 
     def put_off(self, reason: str) -> DocumentResult:
@@ -137,37 +137,42 @@ class _Document:
         self.entries = await _off_the_loop(len(raw), entries_of, text)
         rules = await self._ask(rules_question(services, self.work.playbook, source, reading.value["text_ref"]))
         text = replace(text, instructions=tuple((start, end) for start, end in rules.value.get("instructions", ())))
-        seen = _seen_by_rules(rules.value)
-        decisions = self.work.playbook.kind == "decisions"
-        if run.engine == "openai" and not decisions:
-            seen = await self._seen_by_models(text, seen)
-        candidates = [*seen.candidates, *addressed(text)]
-        findings = await _off_the_loop(len(raw), located, text, source, candidates, seen.supplier)
-        await _reject_unlocated(services, run, seen, findings)
-        known = [(start, heading) for start, heading in rules.value.get("headings", ())]
-        findings = [one.with_(section=heading_at(known, one.spans[0][0])) if one.spans else one for one in findings]
-        findings += hidden_findings(text, source, seen.supplier)
+        extraction = _seen_by_rules(rules.value)
+        case_law = self.work.playbook.kind == "decisions"
+        if run.engine == "openai" and not case_law:
+            extraction = await self._seen_by_models(text, extraction)
+        candidates = [*extraction.candidates, *addressed(text)]
+        findings = await _off_the_loop(len(raw), located, text, source, candidates, extraction.supplier)
+        await _reject_unlocated(services, run, extraction, findings)
+        headings = [(start, heading) for start, heading in rules.value.get("headings", ())]
+        findings = [
+            finding.with_(section=heading_at(headings, finding.spans[0][0])) if finding.spans else finding
+            for finding in findings
+        ]
+        findings += hidden_findings(text, source, extraction.supplier)
         facts = await _off_the_loop(len(raw), located_facts, text, rules.value.get("facts", ()))
-        if run.engine == "openai" and decisions:
-            written, notes, self.model = await summarized(services, run, source, text, facts, self._ask)
-            facts, seen = [*facts, *written], replace(seen, warnings=notes)
+        if run.engine == "openai" and case_law:
+            model_facts, notes, self.model = await summarized(services, run, source, text, facts, self._ask)
+            facts, extraction = [*facts, *model_facts], replace(extraction, warnings=notes)
         return self.result(
             state="done",
-            supplier=seen.supplier,
+            supplier=extraction.supplier,
             language=text.language,
             findings_ref=await services.artifacts.put(_stored(findings)),
             facts_ref=await services.artifacts.put(_stored(facts)),
             text_ref=reading.value["text_ref"],
             findings=len(findings),
             unit=text.unit,
-            warnings=(*self._about(reading.value), *text.warnings, *seen.warnings),
+            warnings=(*self._about(reading.value), *text.warnings, *extraction.warnings),
         )
 
     def _about(self, reading: Mapping[str, Any]) -> Iterator[str]:
         """Warnings that hang on the document's name and on what else is listed, not on its text."""
-        carried = self.work.carried.get(self.source.document, 0)
+        attachment_count = self.work.attachment_counts.get(self.source.document, 0)
         names = [attachment["name"] for attachment in reading.get("attachments", ())]
-        yield from filter(None, (misnamed(self.source.document, reading.get("kind", "")), unopened(names, carried)))
+        yield from filter(
+            None, (misnamed(self.source.document, reading.get("kind", "")), unopened(names, attachment_count))
+        )
 
     async def _read(self) -> tuple[Answer, bytes]:
         """What the reader said and the text that it stored; where that was lost, the document is read again."""
@@ -189,32 +194,32 @@ class _Document:
         for model in chain(self.run.settings.models, "extract") or ("",):
             self.model = model
             try:
-                seen = await self._seen_by(model, text, rules)
+                extraction = await self._seen_by(model, text, rules)
             except AnswerInvalid as error:
                 failed.append(str(error))
                 continue
-            return replace(seen, warnings=(*failed, *seen.warnings))
+            return replace(extraction, warnings=(*failed, *extraction.warnings))
         raise AnswerInvalid(" ".join(failed))
 
     async def _seen_by(self, model: str, text: DocumentText, rules: _Seen) -> _Seen:
         """The rules choose what the model reads; what counts is what the model finds there."""
         candidates: list[Candidate] = []
         warnings: list[str] = []
-        asked: list[tuple[Answer, frozenset[str]]] = []
+        answers: list[tuple[Answer, frozenset[str]]] = []
         supplier = ""
         for chunk in reading_list(text, rules.candidates, self.services.chunk_chars, rules.passages):
             for answer, part in await self._answers(model, text, chunk):
-                found, named, notes = read_answer(answer.value, part, self.work.playbook.types, f"openai:{model}")
-                candidates += found
+                reported, party, notes = read_answer(answer.value, part, self.work.playbook.types, f"openai:{model}")
+                candidates += reported
                 warnings += notes
-                asked.append((answer, frozenset(candidate.quote for candidate in found)))
-                if named and not supplier and names_itself(text, named.name, named.quote):
-                    supplier = named.name
+                answers.append((answer, frozenset(candidate.quote for candidate in reported)))
+                if party and not supplier and names_itself(text, party.name, party.quote):
+                    supplier = party.name
         judged = known_locally(text.language) | {rule.type for rule in self.work.playbook.rules}
         lost = await _off_the_loop(len(text.text), lost_quotes, text, candidates)
         bare = await _off_the_loop(len(text.text), bare_quotes, text, candidates)
         candidates = compared(candidates, rules.candidates, judged, lost, bare)
-        return _Seen(candidates, supplier or rules.supplier, warnings, asked)
+        return _Seen(candidates, supplier or rules.supplier, warnings, answers)
 
     async def _answers(
         self, model: str, text: DocumentText, chunk: Sequence[Passage], room: int = ANSWER_TOKENS
@@ -240,12 +245,14 @@ class _Document:
 
 def read_question(services: Services, run: Run, source: SourceDocument) -> ToolRequest:
     password = services.passwords.get(source.document) or services.passwords.get("*")
-    carried = {"inside": source.inside, "keys": keys_for(source.container, services.passwords)} if source.inside else {}
+    attachment = (
+        {"inside": source.inside, "keys": keys_for(source.container, services.passwords)} if source.inside else {}
+    )
     return ToolRequest(
         tool="reader",
         step="extract",
         key={"sha256": source.sha256, "reader": services.reader_version, "language": run.settings.language},
-        payload={"path": source.path, "document": source.document, "password": password, **carried},
+        payload={"path": source.path, "document": source.document, "password": password, **attachment},
         document=source.document,
         document_sha256=source.sha256,
     )
@@ -273,17 +280,17 @@ def _seen_by_rules(value: Mapping[str, Any]) -> _Seen:
     return _Seen(candidates, supplier.get("name", ""), passages=value.get("passages", ()))
 
 
-async def _reject_unlocated(services: Services, run: Run, seen: _Seen, findings: Sequence[Finding]) -> None:
+async def _reject_unlocated(services: Services, run: Run, extraction: _Seen, findings: Sequence[Finding]) -> None:
     """An answer with quotes that are not in the document is kept for this run, but no other run builds on it."""
     lost = {finding.quote for finding in findings if finding.alignment == "not_found"}
-    for answer, quotes in seen.asked:
+    for answer, quotes in extraction.answers:
         if quotes & lost:
             await services.calls.reject(run, answer, "quotes that are not in the document")
 
 
-async def _off_the_loop(size: int, work: Callable[..., T], *given: Any) -> T:
+async def _off_the_loop(size: int, work: Callable[..., T], *args: Any) -> T:
     """In a thread where the document is large; a small one takes longer to hand over than to do."""
-    return work(*given) if size < SMALL_BYTES else await asyncio.to_thread(work, *given)
+    return work(*args) if size < SMALL_BYTES else await asyncio.to_thread(work, *args)
 
 
 def _stored(records: Sequence[Finding] | Sequence[Fact]) -> bytes:

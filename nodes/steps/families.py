@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 from nodes.domain.contracts.families.families import Families, families
 from nodes.domain.contracts.families.members import Member, member
-from nodes.domain.contracts.families.overrides import Numbering, marked, numbering
+from nodes.domain.contracts.families.overrides import Numbering, find_overrides, numbering
 from nodes.domain.evidence.facts import Fact
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.report.writers.contract_terms import KEPT
+from nodes.domain.report.writers.contract_terms import NOTE_FACT_KINDS
 from nodes.domain.runs.settings import DocumentResult, Run
 from nodes.domain.text.supplier_names import settled
 from nodes.ports import Services
@@ -21,7 +21,7 @@ from nodes.steps.batches import facts_of, text_of
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedDocuments:
     """The documents and findings of a run once they are seen together."""
 
     documents: Sequence[DocumentResult]
@@ -32,72 +32,83 @@ class Related:
     """Documents that belong to another."""
 
 
-async def related(
+async def relate_documents(
     services: Services, run: Run, playbook: Playbook, documents: Sequence[DocumentResult], findings: Sequence[Finding]
-) -> Related:
+) -> RelatedDocuments:
     """See a run's documents together; nothing but facts, and the text of agreements that have amendments, is read.
 
     Of court decisions: which documents are attached to one, so that nothing is missed in them.
     """
     if playbook.kind == "decisions":
-        return Related(documents, list(findings), await _attached(services, run, documents))
+        return RelatedDocuments(documents, list(findings), await _attached(services, run, documents))
     if playbook.kind != "contracts":
-        return Related(documents, list(findings), ())
-    known = await family_of(services, run, documents)
-    settled_rows = adopted(documents, known)
+        return RelatedDocuments(documents, list(findings), ())
+    run_families = await family_of(services, run, documents)
+    rows = adopted(documents, run_families)
     suppliers = {
         row.document: row.supplier
-        for row, before in zip(settled_rows, documents, strict=True)
+        for row, before in zip(rows, documents, strict=True)
         if row.supplier != before.supplier
     }
-    amended = {master for master, _ in known.amendments()}
-    numbered = {one.document: await _numbering(services, run, one) for one in documents if one.document in amended}
-    over = dict(marked(findings, known, numbered))
-    seen = [
-        one.with_(supplier=suppliers.get(one.document, one.supplier), overridden=over.get(one.finding_id))
-        if one.document in suppliers or one.finding_id in over
-        else one
-        for one in (*findings, *known.findings)
+    amended = {master for master, _ in run_families.amendments()}
+    numbered = {row.document: await _numbering(services, run, row) for row in documents if row.document in amended}
+    overrides = dict(find_overrides(findings, run_families, numbered))
+    marked_findings = [
+        finding.with_(
+            supplier=suppliers.get(finding.document, finding.supplier), overridden=overrides.get(finding.finding_id)
+        )
+        if finding.document in suppliers or finding.finding_id in overrides
+        else finding
+        for finding in (*findings, *run_families.findings)
     ]
-    return Related(settled_rows, seen, known.parts)
+    return RelatedDocuments(rows, marked_findings, run_families.parts)
 
 
 async def family_of(
-    services: Services, run: Run, documents: Sequence[DocumentResult], kept: dict[str, list[Fact]] | None = None
+    services: Services,
+    run: Run,
+    documents: Sequence[DocumentResult],
+    facts_by_document: dict[str, list[Fact]] | None = None,
 ) -> Families:
     """The families of a run's documents; one document's facts are in memory at a time.
 
     `kept` takes the facts of its kinds that a note states, without their boxes.
     """
     members: list[Member] = []
-    for one in documents:
-        facts = [Fact.from_json(each) for each in await facts_of(services, run, one)]
-        members.append(member(one, facts))
-        if kept is not None:
-            kept[one.document] = [replace(fact, boxes=()) for fact in facts if fact.kind in KEPT]
+    for row in documents:
+        facts = [Fact.from_json(record) for record in await facts_of(services, run, row)]
+        members.append(member(row, facts))
+        if facts_by_document is not None:
+            facts_by_document[row.document] = [
+                replace(fact, boxes=()) for fact in facts if fact.kind in NOTE_FACT_KINDS
+            ]
     return families(members)
 
 
 async def _attached(services: Services, run: Run, documents: Sequence[DocumentResult]) -> frozenset[str]:
     """What lies beside a court decision and belongs to it; one document's facts are in memory at a time."""
-    from nodes.domain.case_law.groups import KINDS, grouped, paper  # only a run of this kind needs its rules
+    from nodes.domain.case_law.groups import (
+        KINDS,
+        group_rulings,
+        ruling_document,
+    )  # only a run of this kind needs its rules
 
     papers = []
-    for one in documents:
-        facts = [Fact.from_json(each) for each in await facts_of(services, run, one) if each["kind"] in KINDS]
-        papers.append(paper(one, facts))
-    return frozenset(grouped(papers).attached)
+    for row in documents:
+        facts = [Fact.from_json(record) for record in await facts_of(services, run, row) if record["kind"] in KINDS]
+        papers.append(ruling_document(row, facts))
+    return frozenset(group_rulings(papers).attached)
 
 
-def adopted(documents: Sequence[DocumentResult], known: Families) -> list[DocumentResult]:
+def adopted(documents: Sequence[DocumentResult], run_families: Families) -> list[DocumentResult]:
     """The documents, each under its supplier: a part that names none under that of its agreement, and one company
     under one spelling."""
-    suppliers = known.adopted()
-    named = [suppliers.get(one.document, one.supplier) for one in documents]
-    spelled = settled(name for name in named if name)
+    suppliers = run_families.adopted()
+    names = [suppliers.get(row.document, row.supplier) for row in documents]
+    spelled = settled(name for name in names if name)
     return [
-        replace(one, supplier=spelled.get(name, name)) if spelled.get(name, name) != one.supplier else one
-        for one, name in zip(documents, named, strict=True)
+        replace(row, supplier=spelled.get(name, name)) if spelled.get(name, name) != row.supplier else row
+        for row, name in zip(documents, names, strict=True)
     ]
 
 

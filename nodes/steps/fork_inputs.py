@@ -26,18 +26,18 @@ async def forked(
     `options`: name, job, and settings that differ from the parent's. Raises UnknownThread, PlaybookError, NotForkable.
     """
     parent = await services.ledger.run(parent_run_id)
-    left = unsettled(await services.ledger.documents(parent.run_id, 0, parent.documents_total))
-    who = parent.name or parent.thread_id
-    if left:
+    open_count = unsettled(await services.ledger.documents(parent.run_id, 0, parent.documents_total))
+    parent_name = parent.name or parent.thread_id
+    if open_count:
         raise NotForkable(
-            f"{count(left, 'document')} of {who} are still to be read: python run.py resume {as_typed(who)}, "
+            f"{count(open_count, 'document')} of {parent_name} are still to be read: python run.py resume {as_typed(parent_name)}, "
             "then fork it."
         )
     playbook = await services.playbooks.load(playbook_name)
     await require_kind(parent, playbook, services)
     settings = dict(options)
     name, job = settings.pop("name", None) or "", settings.pop("job", None) or parent.job_id
-    wanted = fork_of(
+    fork = fork_of(
         parent,
         playbook,
         {"playbook": await services.artifacts.put(playbook.model_dump_json().encode())},
@@ -49,9 +49,9 @@ async def forked(
         settings=apply(replace(parent.settings, budget_usd=None, deadline_seconds=None), settings),
         started_at=services.clock.now(),
     )
-    run = await services.ledger.fork_run(wanted, parent.run_id)
+    run = await services.ledger.fork_run(fork, parent.run_id)
     if run is None:
-        raise NotForkable(f"Documents of {who} are being read again: wait until that has ended, then fork it.")
+        raise NotForkable(f"Documents of {parent_name} are being read again: wait until that has ended, then fork it.")
     if not await services.ledger.decisions(run.run_id):
         packets = await _packets(parent, services)
         await services.ledger.decide(
@@ -62,11 +62,11 @@ async def forked(
 
 async def require_kind(parent: Run, playbook: Playbook, services: Services) -> None:
     """What was found in contracts is nothing that a playbook for decisions knows, and the other way. NotForkable."""
-    read_by = Playbook.model_validate_json(await services.artifacts.get(parent.artifacts["playbook"]))
-    if read_by.kind != playbook.kind:
+    parent_playbook = Playbook.model_validate_json(await services.artifacts.get(parent.artifacts["playbook"]))
+    if parent_playbook.kind != playbook.kind:
         raise NotForkable(
-            f"{parent.name or parent.thread_id} read {read_by.kind}, and playbook {playbook.name} is for "
-            f"{playbook.kind}: fork it by a playbook for {read_by.kind}, or start a new run."
+            f"{parent.name or parent.thread_id} read {parent_playbook.kind}, and playbook {playbook.name} is for "
+            f"{playbook.kind}: fork it by a playbook for {parent_playbook.kind}, or start a new run."
         )
 
 

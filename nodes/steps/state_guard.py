@@ -36,38 +36,38 @@ def of_this_version(node: Node) -> Node:
 
     @wraps(node)
     async def carried(state: Mapping[str, Any], runtime: Runtime[Any], *, services: Services) -> dict[str, Any]:
-        given = migrated(state)
-        changes = await node(given, runtime, services=services)
-        if given is state:
+        migrated_state = migrated(state)
+        changes = await node(migrated_state, runtime, services=services)
+        if migrated_state is state:
             return changes
-        return {name: value for name, value in given.items() if state.get(name) != value} | changes
+        return {name: value for name, value in migrated_state.items() if state.get(name) != value} | changes
 
     return carried
 
 
 async def enter(state: Mapping[str, Any], runtime: Runtime[Any], services: Services) -> tuple[Entered, Run]:
     """The checked state and its run; one query. Raises StateEdited."""
-    given = entered(state)
+    run_state = entered(state)
     try:
-        run = await services.ledger.run(given.run_id)
+        run = await services.ledger.run(run_state.run_id)
     except UnknownThread:
-        raise unknown_run(given) from None
-    belongs(given, run, runtime.execution_info.thread_id if runtime.execution_info else None)
-    return given, run
+        raise unknown_run(run_state) from None
+    belongs(run_state, run, runtime.execution_info.thread_id if runtime.execution_info else None)
+    return run_state, run
 
 
-async def review_packet(given: Entered, run: Run, services: Services) -> dict[str, Any]:
+async def review_packet(run_state: Entered, run: Run, services: Services) -> dict[str, Any]:
     """The packet that the state names. Raises StateEdited when it is none of this run's."""
-    packet = await _stored("packet", given.packet, run, services)
+    packet = await _stored("packet", run_state.packet, run, services)
     frozen = [ref.sha256 for ref in await services.ledger.artifacts(run.run_id) if ref.name.startswith("review_packet")]
-    packet_belongs(given, packet, run, frozen[-1] if frozen else "")
+    packet_belongs(run_state, packet, run, frozen[-1] if frozen else "")
     return packet  # type: ignore[no-any-return]
 
 
-async def scored_findings(given: Entered, run: Run, services: Services) -> dict[str, Any]:
+async def scored_findings(run_state: Entered, run: Run, services: Services) -> dict[str, Any]:
     """The scored findings that the state names. Raises StateEdited when they are none."""
-    scored = await _stored("findings", given.findings, run, services)
-    findings_belong(given, scored)
+    scored = await _stored("findings", run_state.findings, run, services)
+    findings_belong(run_state, scored)
     return scored  # type: ignore[no-any-return]
 
 

@@ -21,7 +21,7 @@ async def summarized(
     source: SourceDocument,
     text: DocumentText,
     facts: Sequence[Fact],
-    ask: Callable[[ToolRequest], Awaitable[Answer]],
+    call: Callable[[ToolRequest], Awaitable[Answer]],
 ) -> tuple[list[Fact], list[str], str]:
     """Sentences as facts, warnings, and the model that wrote them; without a usable answer the rules' summary stays.
 
@@ -33,15 +33,17 @@ async def summarized(
         question = summary_question(text, passages, model=model, document=source.document)
         try:
             async with services.pool.slot():
-                answer = await ask(question)
+                answer = await call(question)
         except AnswerInvalid as error:
             warnings.append(f"No summary by a model: {error}")
             continue
-        found, dropped = await asyncio.to_thread(read_summary, answer.value, text, passages, facts, f"openai:{model}")
+        sentence_facts, dropped = await asyncio.to_thread(
+            read_summary, answer.value, text, passages, facts, f"openai:{model}"
+        )
         if dropped:
             sentences = count(dropped, "sentence")
             warnings.append(
                 f"{sentences} of a model's summary left out, since the passages cited do not bear them out."
             )
-        return found, warnings, model
+        return sentence_facts, warnings, model
     return [], warnings, ""

@@ -100,7 +100,7 @@ def _note(count: int) -> None:
         for n in range(count)
     ]
     documents = [make_document(n, f"d{n}.pdf", f"Supplier {n}") for n in range(120)]
-    note, _ = verified(make_note(findings=findings, documents=documents, standings=()))
+    note, _ = verified(make_note(findings=findings, documents=documents, ratings=()))
     to_markdown(note)
 
 

@@ -34,8 +34,8 @@ _WORDS = {
     0.3: ("low", "very low", "unsure", "faible", "bas", "basse"),
 }
 _BY_WORD = {word: value for value, words in _WORDS.items() for word in words}
-_NOTHING = {"", "n/a", "na", "none", "null", "nil", "not found", "not specified", "not mentioned", "no clause", "…"}
-_NOTHING |= {"...", "aucun", "aucune", "néant", "non trouvé", "non précisé", "non spécifié", "sans objet"}
+_EMPTY_WORDS = {"", "n/a", "na", "none", "null", "nil", "not found", "not specified", "not mentioned", "no clause", "…"}
+_EMPTY_WORDS |= {"...", "aucun", "aucune", "néant", "non trouvé", "non précisé", "non spécifié", "sans objet"}
 
 
 # Weak models take the first party that they see for the supplier; the document's own label knows better.
@@ -62,8 +62,8 @@ def _sure(value: object) -> float:
         word = value.strip().casefold()
         if word in _BY_WORD:
             return _BY_WORD[word]
-        found = re.search(r"-?\d+(?:[.,]\d+)?", word)
-        value = float(found[0].replace(",", ".")) / (100 if "%" in word else 1) if found else None
+        match = re.search(r"-?\d+(?:[.,]\d+)?", word)
+        value = float(match[0].replace(",", ".")) / (100 if "%" in word else 1) if match else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return UNSURE
     return min(max(value / (1 if value <= 1 else 10 if value <= 10 else 100), 0.0), 1.0)
@@ -72,8 +72,8 @@ def _sure(value: object) -> float:
 def _number(value: object) -> int | None:
     """The number of a passage from 3, 3.0, "3" or "passage 3"."""
     if isinstance(value, str):
-        found = re.search(r"\d{1,9}", value)
-        return int(found[0]) if found else None
+        match = re.search(r"\d{1,9}", value)
+        return int(match[0]) if match else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return int(value)
@@ -171,8 +171,8 @@ def complaint(name: str, value: object) -> str:
         SCHEMAS[name].model_validate(value)
     except ValidationError as error:
         lines = [f"{'.'.join(map(str, e['loc'])) or 'answer'}: {e['msg']}" for e in error.errors(include_url=False)]
-        more = f"; and {len(lines) - 5} more" if len(lines) > 5 else ""
-        return "; ".join(lines[:5]) + more
+        suffix = f"; and {len(lines) - 5} more" if len(lines) > 5 else ""
+        return "; ".join(lines[:5]) + suffix
     return ""
 
 
@@ -192,28 +192,28 @@ def read_answer(
     Clauses of unknown types, without a quote or reported twice are left out and counted in the notes.
     """
     clauses, dropped = _clauses(raw)
-    known = {_slug(name): name for name in types}
-    found: list[Candidate] = []
-    seen: set[tuple[str, str, int | None]] = set()
+    types_by_slug = {_slug(name): name for name in types}
+    candidates: list[Candidate] = []
+    reported: set[tuple[str, str, int | None]] = set()
     for clause in clauses:
-        clause_type = known.get(_slug(clause.clause_type))
+        clause_type = types_by_slug.get(_slug(clause.clause_type))
         quote, place = clause.quote.strip(), _middle(clause.passage_id, passages)
         # The same words in another passage are another place, or the same one when they are located.
-        mark = (clause_type or "", " ".join(quote.split()).casefold(), place)
+        key = (clause_type or "", " ".join(quote.split()).casefold(), place)
         if clause_type is None:
             dropped["of an unknown type"] += 1
-        elif mark[1].strip("\"'.«» ") in _NOTHING:
+        elif key[1].strip("\"'.«» ") in _EMPTY_WORDS:
             dropped["without a quote"] += 1
         elif len(quote) > MOST_QUOTE_CHARS:
             dropped["with a quote that is too long"] += 1
-        elif mark in seen:
+        elif key in reported:
             dropped["reported twice"] += 1
-        elif len(found) == MOST_CLAUSES:
+        elif len(candidates) == MOST_CLAUSES:
             dropped[f"beyond the first {MOST_CLAUSES}"] += 1
         else:
-            seen.add(mark)
-            found.append(Candidate(clause_type, quote, clause.confidence, source, place))
-    return found, _supplier(raw), _notes(dropped)
+            reported.add(key)
+            candidates.append(Candidate(clause_type, quote, clause.confidence, source, place))
+    return candidates, _supplier(raw), _notes(dropped)
 
 
 def _notes(dropped: Counter[str]) -> list[str]:
@@ -238,7 +238,7 @@ def _supplier(raw: Mapping[str, Any]) -> Supplier | None:
     except ValidationError:
         return None
     name = " ".join(answer.name.split())
-    if name.casefold().strip(".") in _NOTHING or _ROLE.fullmatch(name.strip(" .\"'“”«»")):
+    if name.casefold().strip(".") in _EMPTY_WORDS or _ROLE.fullmatch(name.strip(" .\"'“”«»")):
         return None
     if _CUSTOMER.search(answer.quote) and not _SELLER.search(answer.quote):
         return None
@@ -262,8 +262,8 @@ def _strict(schema: Any) -> Any:
         return [_strict(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {key: _strict(value) for key, value in schema.items() if key not in ("default", "title")}
-    if "properties" in kept:
-        kept["properties"] = {name: _strict(value) for name, value in schema["properties"].items()}
-        kept |= {"additionalProperties": False, "required": list(kept["properties"])}
-    return kept
+    strict = {key: _strict(value) for key, value in schema.items() if key not in ("default", "title")}
+    if "properties" in strict:
+        strict["properties"] = {name: _strict(value) for name, value in schema["properties"].items()}
+        strict |= {"additionalProperties": False, "required": list(strict["properties"])}
+    return strict

@@ -71,38 +71,40 @@ def choose(
     Without any: the opening, the end and evenly spread paragraphs between them.
     """
     size = len(text.text)
-    best, others = (_places(text.text, part) for part in _by_worth(candidates))
-    more = _places(text.text, likely)
+    best, secondary = (_places(text.text, part) for part in _by_worth(candidates))
+    likely_spans = _places(text.text, likely)
     if size <= SHORT_CHARS or (not best and size <= budget_chars):
         return _passages(text, [(0, size)])
     blocks = paragraphs(text.text, 0, size)
     if not blocks:
         return []
-    if more:
-        return _passages(text, _fitting([_opening(text.text), *best, *others, *more], budget_chars, BRIDGED_CHARS))
+    if likely_spans:
+        return _passages(
+            text, _fitting([_opening(text.text), *best, *secondary, *likely_spans], budget_chars, BRIDGED_CHARS)
+        )
     starts = [start for start, _ in blocks]
-    wanted = [_grown(blocks, 0, 0, 0, HEAD_CHARS)]
-    for start, end in [*best, *others]:
+    spans = [_grown(blocks, 0, 0, 0, HEAD_CHARS)]
+    for start, end in [*best, *secondary]:
         first = max(bisect_right(starts, start) - 1, 0)
         last = max(bisect_right(starts, max(end - 1, start)) - 1, first)
-        wanted.append(_grown(blocks, first, last, MARGIN_CHARS, MARGIN_CHARS))
-    if len(wanted) == 1:
-        wanted += _spread(blocks, budget_chars)
-    return _passages(text, _fitting(wanted, budget_chars))
+        spans.append(_grown(blocks, first, last, MARGIN_CHARS, MARGIN_CHARS))
+    if len(spans) == 1:
+        spans += _spread(blocks, budget_chars)
+    return _passages(text, _fitting(spans, budget_chars))
 
 
 def _opening(text: str) -> tuple[int, int]:
     return 0, nearest_break(text, 0, SHORT_HEAD_CHARS, SHORT_HEAD_CHARS)
 
 
-def _fitting(wanted: Sequence[tuple[int, int]], budget_chars: int, bridged: int = 2) -> list[tuple[int, int]]:
+def _fitting(spans: Sequence[tuple[int, int]], budget_chars: int, bridged: int = 2) -> list[tuple[int, int]]:
     """Those that fit into the budget, the first before the others."""
-    kept: list[tuple[int, int]] = []
-    for span in wanted:
-        grown = _merged([*kept, span], bridged)
+    chosen: list[tuple[int, int]] = []
+    for span in spans:
+        grown = _merged([*chosen, span], bridged)
         if sum(end - start for start, end in grown) <= budget_chars:
-            kept = grown
-    return kept
+            chosen = grown
+    return chosen
 
 
 def chunks(text: DocumentText, passages: Sequence[Passage], chunk_chars: int) -> list[list[Passage]]:
@@ -132,8 +134,8 @@ def halve(text: DocumentText, chunk: Sequence[Passage]) -> list[list[Passage]]:
         return []
     total = sum(passage.chars for passage in chunk)
     before = list(accumulate(passage.chars for passage in chunk))
-    cut = min(range(1, len(chunk)), key=lambda index: abs(2 * before[index - 1] - total))
-    return [list(chunk[:cut]), list(chunk[cut:])]
+    middle = min(range(1, len(chunk)), key=lambda index: abs(2 * before[index - 1] - total))
+    return [list(chunk[:middle]), list(chunk[middle:])]
 
 
 def render(text: DocumentText, passages: Iterable[Passage]) -> str:
@@ -175,13 +177,13 @@ def likely_ones(text: DocumentText, passages: Sequence[Sequence[Any]]) -> list[C
 def _by_worth(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
     """The best candidate of each clause type, and the others; the surest first in both."""
     ranked = sorted(candidates, key=lambda candidate: -candidate.confidence)
-    seen: set[str] = set()
+    seen_types: set[str] = set()
     best: list[Candidate] = []
-    others: list[Candidate] = []
+    secondary: list[Candidate] = []
     for candidate in ranked:
-        (others if candidate.clause_type in seen else best).append(candidate)
-        seen.add(candidate.clause_type)
-    return best, others
+        (secondary if candidate.clause_type in seen_types else best).append(candidate)
+        seen_types.add(candidate.clause_type)
+    return best, secondary
 
 
 def _places(text: str, candidates: Sequence[Candidate]) -> list[tuple[int, int]]:

@@ -34,8 +34,8 @@ def _part(value: object) -> object:
 
 def _ids(value: object) -> object:
     """Numbers of passages from [1, "2", "passage 3"], 4 or "5"."""
-    listed = value if isinstance(value, list | tuple) else [value]
-    return [int(found[0]) for one in listed if (found := re.search(r"\d{1,6}", str(one)))]
+    ids = value if isinstance(value, list | tuple) else [value]
+    return [int(match[0]) for passage_id in ids if (match := re.search(r"\d{1,6}", str(passage_id)))]
 
 
 class SummarySentence(BaseModel):
@@ -65,53 +65,55 @@ def summary_passages(text: DocumentText, facts: Sequence[Fact], budget: int) -> 
     from nodes.domain.case_law.body.summary import decisive
     from nodes.domain.case_law.ruling_text import RulingText
 
-    decision = RulingText(text)
-    category = next((str(one.detail.get("category", "")) for one in of_kind(facts, "solution")), "")
-    carrying = decisive(decision, category)
-    stories = [(zone.start, zone.end) for zone in decision.named("story")]
-    before = [zone for zone in decision.named("grounds") if not carrying or zone.start < carrying[0].start]
-    head = next((one.spans[0][0] for one in of_kind(facts, "party") if one.spans), 0)
-    wanted = [
-        *_limited([(decision.operative, decision.end)], budget // 6),
-        *_limited([(zone.start, zone.end) for zone in carrying], budget // 2),
+    ruling = RulingText(text)
+    category = next((str(fact.detail.get("category", "")) for fact in of_kind(facts, "solution")), "")
+    decisive_zones = decisive(ruling, category)
+    stories = [(zone.start, zone.end) for zone in ruling.zones_named("story")]
+    before = [
+        zone for zone in ruling.zones_named("grounds") if not decisive_zones or zone.start < decisive_zones[0].start
+    ]
+    head = next((fact.spans[0][0] for fact in of_kind(facts, "party") if fact.spans), 0)
+    spans = [
+        *_limited([(ruling.operative, ruling.end)], budget // 6),
+        *_limited([(zone.start, zone.end) for zone in decisive_zones], budget // 2),
         *_limited(stories, budget // 5),
         *_limited([(zone.start, zone.end) for zone in before[-1:]], budget // 8),
-        *_limited([(head, decision.zones[0].end)], budget // 12),
+        *_limited([(head, ruling.zones[0].end)], budget // 12),
     ]
     passages: list[Passage] = []
     room = budget
-    for start, end in wanted:
+    for start, end in spans:
         for first, last in _paragraphs(text.text, start, end):
-            if last - first <= room and not any(one.start < last and first < one.end for one in passages):
+            if last - first <= room and not any(passage.start < last and first < passage.end for passage in passages):
                 passages.append(Passage(first, last, text.page_at(first).number))
                 room -= last - first
-    return sorted(passages, key=lambda one: one.start)
+    return sorted(passages, key=lambda passage: passage.start)
 
 
 def _limited(spans: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
     """The spans, all together no longer than `limit`; of one that is too long, how it begins and how it ends."""
-    found: list[tuple[int, int]] = []
+    limited: list[tuple[int, int]] = []
     for start, end in spans:
         share = min(limit, max(limit // len(spans), 600))
         if end - start <= share:
-            found.append((start, end))
+            limited.append((start, end))
         else:
-            found += [(start, start + share * 2 // 5), (end - share * 3 // 5, end)]
-    return found
+            limited += [(start, start + share * 2 // 5), (end - share * 3 // 5, end)]
+    return limited
 
 
 def _paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
     cuts = [start, *(match.end() for match in _PARAGRAPHS.finditer(text, start, end)), end]
-    found: list[tuple[int, int]] = []
+    paragraphs: list[tuple[int, int]] = []
     for first, last in pairwise(cuts):
         while last - first > PARAGRAPH:
             blank = text.rfind(" ", first + PARAGRAPH // 2, first + PARAGRAPH)
             cut = blank if blank > 0 else first + PARAGRAPH
-            found.append((first, cut))
+            paragraphs.append((first, cut))
             first = cut
         if text[first:last].strip():
-            found.append((first, last))
-    return found
+            paragraphs.append((first, last))
+    return paragraphs
 
 
 def read_summary(
@@ -124,39 +126,43 @@ def read_summary(
     """
     rows = raw.get("sentences")
     listed = list(rows) if isinstance(rows, list | tuple) else []
-    court = ", ".join(one.value for kind in ("court", "chamber") for one in of_kind(facts, kind)[:1])
+    court = ", ".join(fact.value for kind in ("court", "chamber") for fact in of_kind(facts, kind)[:1])
     locator = Locator(text)
-    found: list[Fact] = []
+    summary_facts: list[Fact] = []
     for row in listed[:MOST_SENTENCES]:
         try:
-            said = SummarySentence.model_validate(row)
+            sentence = SummarySentence.model_validate(row)
         except ValidationError:
             continue
-        fact = _fact(said, text, passages, locator, source)
-        if fact is not None and _borne_out(fact, text, court) and fact.value not in [one.value for one in found]:
-            found.append(fact)
+        fact = _fact(sentence, text, passages, locator, source)
+        if (
+            fact is not None
+            and _borne_out(fact, text, court)
+            and fact.value not in [earlier.value for earlier in summary_facts]
+        ):
+            summary_facts.append(fact)
     from nodes.domain.case_law.body.summary import PARTS
 
-    found.sort(key=lambda one: PARTS.index(one.kind.removeprefix("summary_")))
-    return found, len(listed) - len(found)
+    summary_facts.sort(key=lambda fact: PARTS.index(fact.kind.removeprefix("summary_")))
+    return summary_facts, len(listed) - len(summary_facts)
 
 
 def _fact(
-    said: SummarySentence, text: DocumentText, passages: Sequence[Passage], locator: Locator, source: str
+    sentence: SummarySentence, text: DocumentText, passages: Sequence[Passage], locator: Locator, source: str
 ) -> Fact | None:
-    words = " ".join(said.text.split())
-    numbers = sorted(set(said.passages))
+    words = " ".join(sentence.text.split())
+    numbers = sorted(set(sentence.passages))
     if not 0 < len(words) <= LONGEST or not 0 < len(numbers) <= MOST_CITED:
         return None
     if numbers[0] < 1 or numbers[-1] > len(passages):
         return None
     cited = [passages[number - 1] for number in numbers]
-    places = [locator.locate(text.text[one.start : one.end].strip(), one.start) for one in cited]
+    places = [locator.locate(text.text[passage.start : passage.end].strip(), passage.start) for passage in cited]
     if any(not place.spans for place in places):
         return None
     spans = tuple(span for place in places for span in place.spans)
     return Fact(
-        kind=f"summary_{said.part}",
+        kind=f"summary_{sentence.part}",
         value=words,
         quote=" … ".join(text.text[start:end] for start, end in spans),
         detail={"written_by_model": True},

@@ -34,14 +34,14 @@ _BROKEN = ",:(["
 
 def says_the_same(sentence: str, passages: str) -> bool:
     """Whether a sentence is one, shares its words with these passages, and ends the matter in no other way."""
-    said, meant = simplify(sentence), simplify(passages)
-    if not said or said[-1] in _BROKEN:
+    sentence_text, passage_text = simplify(sentence), simplify(passages)
+    if not sentence_text or sentence_text[-1] in _BROKEN:
         return False
-    own = {word[:STEM] for word in _WORD.findall(said) if word not in _COMMON}
-    shared = own & {word[:STEM] for word in _WORD.findall(meant)}
+    own = {word[:STEM] for word in _WORD.findall(sentence_text) if word not in _COMMON}
+    shared = own & {word[:STEM] for word in _WORD.findall(passage_text)}
     if len(shared) < LEAST_SHARE * len(own):
         return False
-    ended, ending = _endings(said), _endings(meant)
+    ended, ending = _endings(sentence_text), _endings(passage_text)
     return not ended or not ending or bool(ended & ending)
 
 

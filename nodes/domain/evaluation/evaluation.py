@@ -76,17 +76,17 @@ class Counts:
     unlocated: int = 0
     """Findings whose quote is not in the document."""
 
-    def plus(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+    def plus(self, addend: Counts) -> Counts:
+        return Counts(*(getattr(self, column.name) + getattr(addend, column.name) for column in fields(self)))
 
     def rates(self) -> dict[str, Any]:
         """As shares from 0 to 1; None where nothing was counted."""
-        found, wanted = self.both + self.only_found, self.both + self.only_gold
+        found_total, gold_total = self.both + self.only_found, self.both + self.only_gold
         return {
-            "documents_with": wanted,
-            "doc_precision": _share(self.both, found),
-            "doc_recall": _share(self.both, wanted),
-            "doc_f1": _share(2 * self.both, found + wanted),
+            "documents_with": gold_total,
+            "doc_precision": _share(self.both, found_total),
+            "doc_recall": _share(self.both, gold_total),
+            "doc_f1": _share(2 * self.both, found_total + gold_total),
             "span_recall": _share(self.spans_met, self.spans),
             "span_precision": _share(self.quotes_right, self.quotes),
             "page_accuracy": _share(self.pages_right, self.pages),
@@ -125,11 +125,11 @@ class Scores:
             "documents": self.documents,
             "mean": self.mean(),
             "types": {name: counts.rates() for name, counts in self.types.items()},
-            "traps": {"set": self.traps, "fallen": [asdict(one) for one in self.fallen]},
+            "traps": {"set": self.traps, "fallen": [asdict(hit) for hit in self.fallen]},
             "unread": list(self.unread),
             "gold_not_in_text": self.lost,
             "documents_not_in_gold": self.silent,
-            "traps_not_tested": [asdict(one) for one in self.untested],
+            "traps_not_tested": [asdict(trap) for trap in self.untested],
         }
 
 
@@ -141,45 +141,47 @@ class _Wanted:
     unsure: list[Span] = field(default_factory=list)
 
 
-def evaluate(gold: Sequence[Gold], seen: Iterable[Seen], types: Sequence[str] = ()) -> Scores:
+def evaluate(gold: Sequence[Gold], read_documents: Iterable[Seen], types: Sequence[str] = ()) -> Scores:
     """Compare what was found with what is there.
 
     `types` limits the clause types; without it those count that the golden set names outside its traps. Every document
     of `seen` counts, also one of which the set says nothing: it says that nothing is there. A trap is tested where its
     document has a text, its type could have been found and its words stand in the text.
     """
-    counted = {name: Counts() for name in types or sorted({one.clause_type for one in gold if not one.must_not_find})}
-    why = {place: "no document of this name was there" for place, one in enumerate(gold) if one.must_not_find}
+    counted = {
+        name: Counts() for name in types or sorted({line.clause_type for line in gold if not line.must_not_find})
+    }
+    why = {place: "no document of this name was there" for place, line in enumerate(gold) if line.must_not_find}
     tested: set[int] = set()
     fallen: list[Fallen] = []
     documents = lost = silent = 0
     read: set[str] = set()
-    for one in seen:
-        mine = [(place, line) for place, line in enumerate(gold) if matches(line.document, one.document)]
-        traps = [(place, line) for place, line in mine if line.must_not_find]
-        if not one.text:
+    for document in read_documents:
+        own_lines = [(place, line) for place, line in enumerate(gold) if matches(line.document, document.document)]
+        traps = [(place, line) for place, line in own_lines if line.must_not_find]
+        if not document.text:
             why |= {place: "no text of its document could be read" for place, _ in traps}
             continue
         documents += 1
-        silent += not mine
-        read |= {line.document for _, line in mine}
-        letters = Letters(one.text)
+        silent += not own_lines
+        read |= {line.document for _, line in own_lines}
+        letters = Letters(document.text)
         for name, counts in counted.items():
-            lost += _count(counts, name, [line for _, line in mine], one, letters)
+            lost += _count(counts, name, [line for _, line in own_lines], document, letters)
         for place, trap in traps:
-            if unable := _unable(trap, one, letters):
+            if unable := _unable(trap, document, letters):
                 why[place] = unable
             else:
                 tested.add(place)
-                fallen += _steps(trap, one, letters)
-    named = {line.document for line in gold}
+                fallen += _steps(trap, document, letters)
+    gold_documents = {line.document for line in gold}
     untested = [
         Untested(gold[place].where, gold[place].document, gold[place].clause_type, why[place])
         for place in why
         if place not in tested
     ]
-    unread = sorted(named - read)
-    return Scores(counted, len(tested), fallen, documents, unread, lost, untested, silent, len(named & read))
+    unread = sorted(gold_documents - read)
+    return Scores(counted, len(tested), fallen, documents, unread, lost, untested, silent, len(gold_documents & read))
 
 
 def together(parts: Sequence[Scores]) -> Scores:
@@ -191,70 +193,73 @@ def together(parts: Sequence[Scores]) -> Scores:
     return Scores(
         dict(sorted(types.items())),
         sum(part.traps for part in parts),
-        [one for part in parts for one in part.fallen],
+        [hit for part in parts for hit in part.fallen],
         sum(part.documents for part in parts),
         sorted({name for part in parts for name in part.unread}),
         sum(part.lost for part in parts),
-        [one for part in parts for one in part.untested],
+        [trap for part in parts for trap in part.untested],
         sum(part.silent for part in parts),
         sum(part.matched for part in parts),
     )
 
 
-def _count(counts: Counts, name: str, mine: Sequence[Gold], one: Seen, letters: Letters) -> int:
+def _count(counts: Counts, name: str, lines: Sequence[Gold], document: Seen, letters: Letters) -> int:
     """Add one document to the counts of a type; returns how many of its gold spans are not in its text."""
-    wanted, lost = _Wanted(), 0
-    for line in mine:
+    gold_spans, lost = _Wanted(), 0
+    for line in lines:
         if line.clause_type != name or line.must_not_find:
             continue
         spans = letters.all(line.text)
         if line.uncertain:
-            wanted.unsure += spans
+            gold_spans.unsure += spans
         elif spans:
-            wanted.spans.append((spans[0] if len(spans) == 1 else _nearest(spans, one, name), line.page))
+            gold_spans.spans.append((spans[0] if len(spans) == 1 else _nearest(spans, document, name), line.page))
         else:
-            wanted.spans.append(((-1, -1), line.page))
+            gold_spans.spans.append(((-1, -1), line.page))
             lost += 1
-    mine_found = [finding for finding in one.findings if finding.clause_type == name and finding.alignment != "absent"]
-    counts.unlocated += sum(not finding.spans for finding in mine_found)
-    have = [(_span(finding), finding.page) for finding in mine_found if finding.spans]
-    have = [
-        (span, page)
-        for span, page in have
-        if any(meets(gold, span) for gold, _ in wanted.spans) or not any(meets(gold, span) for gold in wanted.unsure)
+    findings = [
+        finding for finding in document.findings if finding.clause_type == name and finding.alignment != "absent"
     ]
-    if wanted.unsure and not wanted.spans:
+    counts.unlocated += sum(not finding.spans for finding in findings)
+    located = [(_span(finding), finding.page) for finding in findings if finding.spans]
+    located = [
+        (span, page)
+        for span, page in located
+        if any(meets(gold, span) for gold, _ in gold_spans.spans)
+        or not any(meets(gold, span) for gold in gold_spans.unsure)
+    ]
+    if gold_spans.unsure and not gold_spans.spans:
         return lost
-    counts.both += bool(wanted.spans) and bool(have)
-    counts.only_found += bool(have) and not wanted.spans
-    counts.only_gold += bool(wanted.spans) and not have
-    counts.spans += len(wanted.spans)
-    counts.spans_met += sum(any(meets(gold, span) for span, _ in have) for gold, _ in wanted.spans)
-    for span, page in have:
-        met = [where for gold, where in wanted.spans if meets(gold, span)]
+    counts.both += bool(gold_spans.spans) and bool(located)
+    counts.only_found += bool(located) and not gold_spans.spans
+    counts.only_gold += bool(gold_spans.spans) and not located
+    counts.spans += len(gold_spans.spans)
+    counts.spans_met += sum(any(meets(gold, span) for span, _ in located) for gold, _ in gold_spans.spans)
+    for span, page in located:
+        met = [gold_page for gold, gold_page in gold_spans.spans if meets(gold, span)]
         counts.quotes += 1
         counts.quotes_right += bool(met)
-        known = [where for where in met if where is not None]
-        counts.pages += bool(known) and page is not None
-        counts.pages_right += page is not None and page in known
+        gold_pages = [gold_page for gold_page in met if gold_page is not None]
+        counts.pages += bool(gold_pages) and page is not None
+        counts.pages_right += page is not None and page in gold_pages
     return lost
 
 
-def _unable(trap: Gold, one: Seen, letters: Letters) -> str:
+def _unable(trap: Gold, document: Seen, letters: Letters) -> str:
     """Why nothing in this document could step into the trap; "" where something could."""
-    if one.looked_for is not None and trap.clause_type not in one.looked_for:
-        return f"{trap.clause_type} was not looked for in {one.document}"
+    if document.looked_for is not None and trap.clause_type not in document.looked_for:
+        return f"{trap.clause_type} was not looked for in {document.document}"
     if trap.text.strip() and not letters.all(trap.text):
-        return f"its words are not in {one.document}"
+        return f"its words are not in {document.document}"
     return ""
 
 
-def _steps(trap: Gold, one: Seen, letters: Letters) -> list[Fallen]:
+def _steps(trap: Gold, document: Seen, letters: Letters) -> list[Fallen]:
     """Findings of the trap's type that stand in it."""
-    spans = letters.all(trap.text) if trap.text.strip() else [(0, len(one.text))]
+    spans = letters.all(trap.text) if trap.text.strip() else [(0, len(document.text))]
     return [
-        Fallen(one.document, trap.clause_type, finding.quote, finding.page, finding.unit)
-        for finding in one.findings
+        Fallen(document.document, trap.clause_type, finding.quote, finding.page, finding.unit)
+        for finding in document.findings
         if finding.clause_type == trap.clause_type
         and any(span[0] < end and start < span[1] for span in spans for start, end in finding.spans)
     ]
@@ -264,18 +269,18 @@ def _span(finding: Finding) -> Span:
     return finding.spans[0][0], finding.spans[-1][1]
 
 
-def _nearest(spans: Sequence[Span], one: Seen, name: str) -> Span:
+def _nearest(spans: Sequence[Span], document: Seen, name: str) -> Span:
     """Of several places with the same words, the one that was found, else the first."""
-    found = [_span(finding) for finding in one.findings if finding.clause_type == name and finding.spans]
-    return next((span for span in spans if any(meets(span, other) for other in found)), spans[0])
+    found_spans = [_span(finding) for finding in document.findings if finding.clause_type == name and finding.spans]
+    return next((span for span in spans if any(meets(span, found_span) for found_span in found_spans)), spans[0])
 
 
-def meets(gold: Span, found: Span) -> bool:
+def meets(gold: Span, quote: Span) -> bool:
     """Whether a quote is of this clause, and of not much more."""
-    shared = min(gold[1], found[1]) - max(gold[0], found[0])
-    want, have = gold[1] - gold[0], found[1] - found[0]
-    return shared > 0.5 * min(want, have) and have <= max(TIMES * want, LONGEST)
+    shared = min(gold[1], quote[1]) - max(gold[0], quote[0])
+    gold_chars, quote_chars = gold[1] - gold[0], quote[1] - quote[0]
+    return shared > 0.5 * min(gold_chars, quote_chars) and quote_chars <= max(TIMES * gold_chars, LONGEST)
 
 
-def _share(part: float, whole: float) -> float | None:
-    return round(part / whole, 3) if whole else None
+def _share(part: float, total: float) -> float | None:
+    return round(part / total, 3) if total else None

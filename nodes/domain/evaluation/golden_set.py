@@ -45,7 +45,7 @@ def read_gold(lines: Iterable[str], name: str) -> list[Gold]:
 
     Other keys are left alone. Raises GoldError with the first line that cannot be one.
     """
-    found = []
+    gold_lines = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -53,25 +53,25 @@ def read_gold(lines: Iterable[str], name: str) -> list[Gold]:
             row = json.loads(line)
         except ValueError as error:
             raise GoldError(f"{name}, line {number} is no JSON ({error}): write one object a line.") from None
-        found.append(_gold(row, f"{name}, line {number}"))
-    if not found:
+        gold_lines.append(_gold(row, f"{name}, line {number}"))
+    if not gold_lines:
         raise GoldError(f"{name} has no line: write one JSON object a line with document, clause_type and text.")
-    return found
+    return gold_lines
 
 
-def _gold(row: Any, where: str) -> Gold:
+def _gold(row: Any, place: str) -> Gold:
     if not isinstance(row, dict):
-        raise GoldError(f"{where} is no JSON object: write document, clause_type and text.")
+        raise GoldError(f"{place} is no JSON object: write document, clause_type and text.")
     document, kind = row.get("document") or row.get("doc"), row.get("clause_type")
     text, trap = row.get("text") or row.get("quote") or "", bool(row.get("must_not_find"))
     page = row.get("page")
     if not all(isinstance(value, str) and value.strip() for value in (document, kind)):
-        raise GoldError(f"{where} lacks document or clause_type: name both.")
+        raise GoldError(f"{place} lacks document or clause_type: name both.")
     if not isinstance(text, str) or (not text.strip() and not trap):
-        raise GoldError(f"{where} lacks text: quote the clause, or say must_not_find for the whole document.")
+        raise GoldError(f"{place} lacks text: quote the clause, or say must_not_find for the whole document.")
     if page is not None and (not isinstance(page, int) or isinstance(page, bool) or page < 1):
-        raise GoldError(f"{where} has the page {page!r}: pages count from 1.")
-    return Gold(str(document), slug(str(kind)), text, page, trap, bool(row.get("uncertain")), where)
+        raise GoldError(f"{place} has the page {page!r}: pages count from 1.")
+    return Gold(str(document), slug(str(kind)), text, page, trap, bool(row.get("uncertain")), place)
 
 
 def matches(gold: str, document: str) -> bool:

@@ -17,13 +17,15 @@ def title_of(facts: Sequence[Fact]) -> str:
 
     What was not located in the document is left out.
     """
-    sure = [fact for fact in facts if fact.alignment != "not_found"]
-    number = _first(fact for fact in sure if fact.kind == "case_number" and fact.detail.get("kind", "pourvoi") in OWN)
+    located = [fact for fact in facts if fact.alignment != "not_found"]
+    number = _first(
+        fact for fact in located if fact.kind == "case_number" and fact.detail.get("kind", "pourvoi") in OWN
+    )
     if number:
-        court, chamber, day = (_first(fact for fact in sure if fact.kind == kind) for kind in _SITTING)
+        court, chamber, day = (_first(fact for fact in located if fact.kind == kind) for kind in _SITTING)
         spoken = french(date.fromisoformat(day)) if day else ""
         return ", ".join(filter(None, (court, chamber[:1].lower() + chamber[1:], spoken, f"n° {number}")))
-    return _first(fact for fact in sure if fact.kind == "title")
+    return _first(fact for fact in located if fact.kind == "title")
 
 
 def _first(facts: Iterable[Fact]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nodes.domain.contracts.families.overrides import said as override_said
+from nodes.domain.contracts.families.overrides import override_reason
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.review.review import Decision, allowed_reviewers, person
@@ -23,19 +23,19 @@ def carried(decisions: Sequence[Decision], packets: Iterable[Mapping[str, Any]],
     `packets` are those that people saw. The same is: risk, score and every reason; and who decided may do so under
     the new playbook.
     """
-    seen = {one["finding_id"]: one for packet in packets for one in packet["findings"]}
-    kept = []
+    shown_findings = {finding["finding_id"]: finding for packet in packets for finding in packet["findings"]}
+    holding = []
     for decision in decisions:
-        shown = seen.get(decision.finding_id)
-        if shown is not None and _stands(decision, shown, playbook):
-            kept.append(replace(decision, surface=SURFACE))
-    return kept
+        finding = shown_findings.get(decision.finding_id)
+        if finding is not None and _stands(decision, finding, playbook):
+            holding.append(replace(decision, surface=SURFACE))
+    return holding
 
 
-def _stands(decision: Decision, shown: Mapping[str, Any], playbook: Playbook) -> bool:
-    finding = Finding.from_json(shown)
+def _stands(decision: Decision, packet_finding: Mapping[str, Any], playbook: Playbook) -> bool:
+    finding = Finding.from_json(packet_finding)
     # What an amendment does to it hangs on the documents, not on the playbook.
-    reasons = tuple(reason for reason in finding.reasons if reason != override_said(finding))
+    reasons = tuple(reason for reason in finding.reasons if reason != override_reason(finding))
     # Of a missing clause the last reason says what was looked through; the points come before it.
     plain = finding.with_(reasons=reasons[-1:])
     risk = unreviewed_risk(plain, playbook)
@@ -47,7 +47,7 @@ def _stands(decision: Decision, shown: Mapping[str, Any], playbook: Playbook) ->
 
 def unsettled(documents: Sequence[DocumentResult]) -> int:
     """How many documents have not come to their end: only a run without any can be scored by another playbook."""
-    return sum(one.state not in ("done", "failed", "skipped") for one in documents)
+    return sum(document.state not in ("done", "failed", "skipped") for document in documents)
 
 
 def fork_of(parent: Run, playbook: Playbook, refs: Mapping[str, str], **changes: Any) -> Run:

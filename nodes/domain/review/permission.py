@@ -21,7 +21,7 @@ class Permission:
     """Findings that need so many people who decide the same."""
     reviewers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Who alone may decide on a finding."""
-    said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What was said of findings that wait for one more person, by reviewer."""
 
     @classmethod
@@ -36,13 +36,15 @@ class Permission:
 
     def objection(self, reviewer: str, finding_id: str, verdict: str) -> str:
         """Why this decision cannot be taken, in a sentence; "" when it can."""
-        where, who = f"Finding {one_line(finding_id, 40)}", one_line(reviewer, 60)
+        subject, reviewer_name = f"Finding {one_line(finding_id, 40)}", one_line(reviewer, 60)
         if not self.may(reviewer, finding_id):
             names = ", ".join(one_line(name, 60) for name in self.reviewers[finding_id][:5])
-            return f"{where} may be decided by {names} only, not by {who}."
+            return f"{subject} may be decided by {names} only, not by {reviewer_name}."
         if finding_id in self.several and reviewer in NOBODY:
-            return f"{where} must be decided by two people: the reply must say who decides."
-        said = {person(name): earlier for name, earlier in self.said.get(finding_id, {}).items()}
-        if said.get(person(reviewer)) == verdict:
-            return f"{where} was {verdict}ed by {who} before: another person must decide."
+            return f"{subject} must be decided by two people: the reply must say who decides."
+        earlier_verdicts = {
+            person(name): earlier_verdict for name, earlier_verdict in self.verdicts.get(finding_id, {}).items()
+        }
+        if earlier_verdicts.get(person(reviewer)) == verdict:
+            return f"{subject} was {verdict}ed by {reviewer_name} before: another person must decide."
         return ""

@@ -55,7 +55,7 @@ def most_serious_first(finding: Finding) -> tuple[int, int, str, int, str]:
 def acceptable_by_one(findings: Iterable[Finding], playbook: Playbook) -> tuple[str, ...]:
     """Ids of the findings that "accept all" covers: those whose risk the playbook lets one person accept at once."""
     risks = frozenset(playbook.review.one_person_may_accept)
-    return tuple(one.finding_id for one in findings if one.risk in risks and one.reviewers_needed == 1)
+    return tuple(finding.finding_id for finding in findings if finding.risk in risks and finding.reviewers_needed == 1)
 
 
 def person(name: str) -> str:
@@ -85,9 +85,9 @@ def packet(
     more people).
     """
     ordered = sorted(findings, key=most_serious_first)
-    several = {one.finding_id: one.reviewers_needed for one in ordered if one.reviewers_needed > 1}
+    several = {finding.finding_id: finding.reviewers_needed for finding in ordered if finding.reviewers_needed > 1}
     decisions = list(decisions)
-    verdicts = {one.finding_id: str(one.decision["verdict"]) for one in ordered if one.decision}
+    verdicts = {finding.finding_id: str(finding.decision["verdict"]) for finding in ordered if finding.decision}
     verdicts.update({finding_id: decision.verdict for finding_id, decision in latest(decisions, several).items()})
     waiting = [finding for finding in ordered if finding.needs_review and finding.finding_id not in verdicts]
     by_risk = Counter(finding.risk for finding in waiting)
@@ -111,13 +111,15 @@ def packet(
             "risks": list(playbook.review.one_person_may_accept),
             "finding_ids": list(acceptable_by_one(waiting, playbook)),
         },
-        "decided": {one.finding_id: verdicts[one.finding_id] for one in ordered if one.finding_id in verdicts},
+        "decided": {
+            finding.finding_id: verdicts[finding.finding_id] for finding in ordered if finding.finding_id in verdicts
+        },
         "several": several,
         "reviewers": _named(ordered, playbook),
         "said": {
-            one.finding_id: said
-            for one in waiting
-            if one.finding_id in several and (said := opinions(decisions, one.finding_id))
+            finding.finding_id: verdicts_by_person
+            for finding in waiting
+            if finding.finding_id in several and (verdicts_by_person := opinions(decisions, finding.finding_id))
         },
     }
     parsed: dict[str, Any] = json.loads(to_bytes(plain))
@@ -127,8 +129,11 @@ def packet(
 def _named(findings: Iterable[Finding], playbook: Playbook) -> dict[str, list[str]]:
     if not playbook.review.reviewers:
         return {}
-    names = ((one.finding_id, allowed_reviewers(one, unreviewed_risk(one, playbook), playbook)) for one in findings)
-    return {finding_id: list(each) for finding_id, each in names if each}
+    names = (
+        (finding.finding_id, allowed_reviewers(finding, unreviewed_risk(finding, playbook), playbook))
+        for finding in findings
+    )
+    return {finding_id: list(people) for finding_id, people in names if people}
 
 
 def _finding_json(finding: Finding) -> dict[str, Any]:
@@ -156,40 +161,42 @@ def latest(decisions: Iterable[Decision], several: Mapping[str, int] | None = No
     their names; before there are so many, none holds.
     """
     several = several or {}
-    found: dict[str, Decision] = {}
+    holding: dict[str, Decision] = {}
     shared: dict[str, dict[str, Decision]] = {}
     for decision in decisions:
         if decision.finding_id in several:
             # Taken out first, so that the order is that of each person's last word.
-            mine = shared.setdefault(decision.finding_id, {})
-            mine.pop(person(decision.reviewer), None)
-            mine[person(decision.reviewer)] = decision
+            by_person = shared.setdefault(decision.finding_id, {})
+            by_person.pop(person(decision.reviewer), None)
+            by_person[person(decision.reviewer)] = decision
         else:
-            found[decision.finding_id] = decision
-    for finding_id, words in shared.items():
-        for last in reversed(words.values()):
-            same = [word for word in words.values() if word.verdict == last.verdict]
+            holding[decision.finding_id] = decision
+    for finding_id, by_person in shared.items():
+        for last in reversed(by_person.values()):
+            same = [decision for decision in by_person.values() if decision.verdict == last.verdict]
             if len(same) >= several[finding_id]:
-                found[finding_id] = replace(last, reviewer=", ".join(word.reviewer for word in same))
+                holding[finding_id] = replace(last, reviewer=", ".join(decision.reviewer for decision in same))
                 break
-    return found
+    return holding
 
 
 def opinions(decisions: Iterable[Decision], finding_id: str) -> dict[str, str]:
     """The last verdict of each person on a finding, by the name that they gave."""
-    words = {person(one.reviewer): one for one in decisions if one.finding_id == finding_id}
-    return {one.reviewer: one.verdict for one in words.values()}
+    last_decisions = {
+        person(decision.reviewer): decision for decision in decisions if decision.finding_id == finding_id
+    }
+    return {decision.reviewer: decision.verdict for decision in last_decisions.values()}
 
 
 def undecided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> tuple[str, ...]:
     """Ids of the packet's findings on which no decision holds yet, in the packet's order."""
     decided = latest(decisions, packet.get("several"))
-    return tuple(one["finding_id"] for one in packet["findings"] if one["finding_id"] not in decided)
+    return tuple(finding["finding_id"] for finding in packet["findings"] if finding["finding_id"] not in decided)
 
 
 def decided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> frozenset[str]:
     """Ids of the packet's findings on which a decision holds by now."""
-    return frozenset(one["finding_id"] for one in packet["findings"]) - frozenset(undecided(packet, decisions))
+    return frozenset(finding["finding_id"] for finding in packet["findings"]) - frozenset(undecided(packet, decisions))
 
 
 def changes_scores(

@@ -91,7 +91,7 @@ def gate_payload(packet: Mapping[str, Any], packet_sha256: str, reply_error: str
 
 def example_reply(packet: Mapping[str, Any]) -> dict[str, Any]:
     """A reply that can be pasted once the name is filled in, with ids of this packet."""
-    ids = [one_line(one["finding_id"], 40) for one in packet["findings"][:2]]
+    ids = [one_line(finding["finding_id"], 40) for finding in packet["findings"][:2]]
     if not ids:
         return {"reviewer": "your name", "accept_all": True}
     decisions: list[dict[str, str]] = [{"finding_id": ids[0], "verdict": "accept"}]
@@ -103,7 +103,7 @@ def example_reply(packet: Mapping[str, Any]) -> dict[str, Any]:
 def _payload(packet: Mapping[str, Any], sha256: str, reply_error: str, quote_limit: int) -> GatePayload:
     counts = packet["counts"]
     by_risk: dict[str, int] = {risk: counts["by_risk"][risk] for risk in RISKS}
-    top = [_top(one, quote_limit) for one in packet["findings"][:TOP]]
+    top = [_top(finding, quote_limit) for finding in packet["findings"][:TOP]]
     error = one_line(reply_error, 60 + 4 * quote_limit)
     example = example_reply(packet)
     run_id = one_line(packet["run_id"], 64)
@@ -163,11 +163,13 @@ def _description(
     risks = ", ".join(f"{counts['by_risk'][risk]} {risk}" for risk in reversed(RISKS) if counts["by_risk"][risk])
     lines = [f"**The last reply was not used:** {markdown(error.split(EXAMPLE)[0])}", ""] if error else []
     lines += [f"**{count(counts['to_review'], 'finding')} to review**{f' ({risks})' if risks else ''}.", ""]
-    why = (one_line(one.get("review_reason", ""), limit) for one in packet["findings"])
-    lines += [_line(number, one, reason) for number, (one, reason) in enumerate(zip(top, why, strict=False), 1)]
-    more = counts["to_review"] - len(top)
-    if more > 0:
-        lines += ["", f"{count(more, 'further finding')} in the review packet." if top else ""]
+    reasons = (one_line(finding.get("review_reason", ""), limit) for finding in packet["findings"])
+    lines += [
+        _line(number, finding, reason) for number, (finding, reason) in enumerate(zip(top, reasons, strict=False), 1)
+    ]
+    further = counts["to_review"] - len(top)
+    if further > 0:
+        lines += ["", f"{count(further, 'further finding')} in the review packet." if top else ""]
     lines += _several(packet)
     bulk = len(packet["one_person"]["finding_ids"])
     lines += ["", "Reply, for some or all of them:", "", "```json", json.dumps(example, indent=1), "```", ""]
@@ -180,27 +182,29 @@ def _description(
 
 def _several(packet: Mapping[str, Any]) -> list[str]:
     """What the playbook asks of the people who decide, beyond a decision."""
-    waiting = {one["finding_id"] for one in packet["findings"]}
-    several, named = waiting & set(packet.get("several", {})), waiting & set(packet.get("reviewers", {}))
-    said = packet.get("said", {})
+    waiting = {finding["finding_id"] for finding in packet["findings"]}
+    several, restricted = waiting & set(packet.get("several", {})), waiting & set(packet.get("reviewers", {}))
+    verdicts = packet.get("said", {})
     lines = []
     if several:
         lines += ["", f"{count(len(several), 'finding')} must be decided by two people alike, by the finding's id."]
-    if said:
-        people = sorted({one_line(name, 40) for words in said.values() for name in words})
-        shown = ", ".join(map(markdown, people[:3])) + (" and others" if len(people) > 3 else "")
-        lines += [f"{count(len(said), 'finding')} decided by {shown} still wait for another person who decides alike."]
-    if named:
-        lines += ["", f"{count(len(named), 'finding')} may be decided by some only: see reviewers in the packet."]
+    if verdicts:
+        people = sorted({one_line(name, 40) for by_person in verdicts.values() for name in by_person})
+        names = ", ".join(map(markdown, people[:3])) + (" and others" if len(people) > 3 else "")
+        lines += [
+            f"{count(len(verdicts), 'finding')} decided by {names} still wait for another person who decides alike."
+        ]
+    if restricted:
+        lines += ["", f"{count(len(restricted), 'finding')} may be decided by some only: see reviewers in the packet."]
     return lines
 
 
-def _line(number: int, finding: TopFinding, why: str) -> str:
+def _line(number: int, finding: TopFinding, reason: str) -> str:
     page = f", {finding.get('unit', 'page')} {finding['page']}" if finding["page"] is not None else ""
     clause = one_line(clause_name(finding["clause_type"], finding.get("about", "")), 100)
     doubt = "" if finding["alignment"] == "exact" else f" ({alignment_label(finding['alignment'])})"
     quote = f": “{markdown(finding['quote'])}”" if finding["quote"] else ""
     return (
         f"{number}. {finding['risk']} · {markdown(clause)} · {markdown(finding['document'])}{page}"
-        f" · {markdown(finding['finding_id'])}{quote}{doubt}{f' · to review: {markdown(why)}' if why else ''}"
+        f" · {markdown(finding['finding_id'])}{quote}{doubt}{f' · to review: {markdown(reason)}' if reason else ''}"
     )

@@ -55,8 +55,8 @@ def refuted(findings: Sequence[Finding]) -> set[str]:
 
 def types_in(findings: Sequence[Finding], playbook: Playbook) -> set[str]:
     """Clause types of the playbook that count as there."""
-    known = set(playbook.types)
-    return {finding.clause_type for finding in findings if counts(finding) and finding.clause_type in known}
+    playbook_types = set(playbook.types)
+    return {finding.clause_type for finding in findings if counts(finding) and finding.clause_type in playbook_types}
 
 
 def is_agreement(result: DocumentResult, types: Collection[str], parts: Collection[str] = ()) -> bool:
@@ -103,16 +103,18 @@ def missing_clauses(
     by_document: Mapping[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         by_document[finding.document].append(finding)
-    had: Mapping[str, set[str]] = defaultdict(set)
+    supplier_types: Mapping[str, set[str]] = defaultdict(set)
     for result in documents:
-        mine = by_document[result.document]
-        had[supplier_key(result)] |= types_in(mine, playbook) | {one.clause_type for one in mine if is_open(one)}
+        document_findings = by_document[result.document]
+        supplier_types[supplier_key(result)] |= types_in(document_findings, playbook) | {
+            finding.clause_type for finding in document_findings if is_open(finding)
+        }
     for result in sorted(documents, key=lambda result: result.ordinal):
         if not can_lack(result, types_in(by_document[result.document], playbook), playbook, parts):
             continue
         sought = looked_for.types(result)
         for clause in playbook.clauses:
-            if clause.required and clause.type in sought and clause.type not in had[supplier_key(result)]:
+            if clause.required and clause.type in sought and clause.type not in supplier_types[supplier_key(result)]:
                 yield _missing(result, clause, playbook)
 
 

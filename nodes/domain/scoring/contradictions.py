@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from nodes.domain.contracts.facts.contract_wide import APART, split, unlabelled
-from nodes.domain.contracts.facts.law_names import law_of_contract, other_law
+from nodes.domain.contracts.facts.contract_wide import APART, split_sentences, without_label
+from nodes.domain.contracts.facts.law_names import differs_from_law, law_of_contract
 from nodes.domain.contracts.families.overrides import is_void
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.scoring.absence import verdict_on
@@ -104,40 +104,42 @@ def contradicted(findings: Sequence[Finding]) -> Mapping[str, str]:
     """
     by_document: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
-        stands = finding.spans and not is_void(finding) and verdict_on(finding) != "reject"
-        if stands and finding.clause_type in (LAW, *CAPS):
+        is_comparable = finding.spans and not is_void(finding) and verdict_on(finding) != "reject"
+        if is_comparable and finding.clause_type in (LAW, *CAPS):
             by_document[finding.document].append(finding)
-    told: dict[str, list[str]] = defaultdict(list)
-    for mine in by_document.values():
-        mine.sort(key=lambda one: (one.spans, one.clause_type, one.finding_id))
-        for left, right in combinations([said for one in mine for said in _statements(one)], 2):
-            near = right.finding.spans[0][0] - left.finding.spans[-1][1] <= APART
-            if near and left.about == right.about and _differ(left, right):
-                told[left.finding.finding_id].append(_told(left, right))
-                if left.finding.finding_id != right.finding.finding_id:
-                    told[right.finding.finding_id].append(_told(right, left))
-    return {name: "; ".join(list(dict.fromkeys(said))[:MOST]) for name, said in told.items()}
+    messages: dict[str, list[str]] = defaultdict(list)
+    for document_findings in by_document.values():
+        document_findings.sort(key=lambda finding: (finding.spans, finding.clause_type, finding.finding_id))
+        for first, second in combinations(
+            [statement for finding in document_findings for statement in _statements(finding)], 2
+        ):
+            near = second.finding.spans[0][0] - first.finding.spans[-1][1] <= APART
+            if near and first.about == second.about and _differ(first, second):
+                messages[first.finding.finding_id].append(_told(first, second))
+                if first.finding.finding_id != second.finding.finding_id:
+                    messages[second.finding.finding_id].append(_told(second, first))
+    return {name: "; ".join(list(dict.fromkeys(texts))[:MOST]) for name, texts in messages.items()}
 
 
-def _told(one: _Said, other: _Said) -> str:
-    place = f"{other.finding.unit} {other.finding.page}"
-    where = "itself" if one.finding.finding_id == other.finding.finding_id else place
-    return f"contradicts {where}: {one.value} against {other.value}"
+def _told(statement: _Said, opponent: _Said) -> str:
+    page = f"{opponent.finding.unit} {opponent.finding.page}"
+    place = "itself" if statement.finding.finding_id == opponent.finding.finding_id else page
+    return f"contradicts {place}: {statement.value} against {opponent.value}"
 
 
-def _differ(left: _Said, right: _Said) -> bool:
-    if left.value == right.value:
+def _differ(first: _Said, second: _Said) -> bool:
+    if first.value == second.value:
         return False
-    if left.about == (LAW,):
-        return other_law(left.value, right.value)
-    if left.about[-1] == FEES:
+    if first.about == (LAW,):
+        return differs_from_law(first.value, second.value)
+    if first.about[-1] == FEES:
         # Two sums are compared where their currency is one.
-        return FEES in left.value or FEES in right.value
-    return len(left.about) > 2 or UNLIMITED in (left.value, right.value)
+        return FEES in first.value or FEES in second.value
+    return len(first.about) > 2 or UNLIMITED in (first.value, second.value)
 
 
 def _statements(finding: Finding) -> Iterator[_Said]:
-    for sentence in split(finding.quote):
+    for sentence in split_sentences(finding.quote):
         written = " ".join(sentence.translate(PLAIN).split())
         if finding.clause_type == LAW:
             if law := law_of_contract(written):
@@ -148,36 +150,36 @@ def _statements(finding: Finding) -> Iterator[_Said]:
 
 def _liability(finding: Finding, sentence: str) -> Iterator[_Said]:
     """A cap is compared with one of the same measure, for one may be for each claim; what is unlimited, with any."""
-    amounts = [one for one in quantities(sentence) if one.kind == "amount"]
-    if len({(one.value, one.unit) for one in amounts}) == 1:
+    amounts = [quantity for quantity in quantities(sentence) if quantity.kind == "amount"]
+    if len({(quantity.value, quantity.unit) for quantity in amounts}) == 1:
         first, last = amounts[0], amounts[-1]
         behind = re.sub(r"^[ )]+(?=\w)", " ", sentence[last.end :]).lstrip(")")
-        closed = f"{sentence[: first.start].rstrip()} {_AMOUNT}{behind}"
-        if said := _match(_CAP, closed):
+        masked = f"{sentence[: first.start].rstrip()} {_AMOUNT}{behind}"
+        if scope := _match(_CAP, masked):
             value = f"{first.unit} {first.value:,f}".replace(".00", "")
-            yield _Said(finding, ("cap", *said, first.unit), value)
-            yield _Said(finding, ("cap", said[0]), value)
-            yield _Said(finding, ("cap", *said, FEES), value)
-    elif not amounts and (said := _match(_FREE, sentence)):
-        yield _Said(finding, ("cap", said[0]), UNLIMITED)
-    elif not amounts and (fees := _of_fees(sentence)) and (said := _match(_CAP, fees[0])):
-        yield _Said(finding, ("cap", *said, FEES), fees[1])
-        yield _Said(finding, ("cap", said[0]), fees[1])
+            yield _Said(finding, ("cap", *scope, first.unit), value)
+            yield _Said(finding, ("cap", scope[0]), value)
+            yield _Said(finding, ("cap", *scope, FEES), value)
+    elif not amounts and (scope := _match(_FREE, sentence)):
+        yield _Said(finding, ("cap", scope[0]), UNLIMITED)
+    elif not amounts and (fees := _of_fees(sentence)) and (scope := _match(_CAP, fees[0])):
+        yield _Said(finding, ("cap", *scope, FEES), fees[1])
+        yield _Said(finding, ("cap", scope[0]), fees[1])
 
 
 def _of_fees(sentence: str) -> tuple[str, str] | None:
     """A sentence with what was paid in the place of an amount, and how people call that: fees of 12 months."""
-    plain = unlabelled(sentence)
-    found = _FEES.search(plain)
-    if found is None:
+    plain = without_label(sentence)
+    match = _FEES.search(plain)
+    if match is None:
         return None
-    counted = quantities(found.group())
-    times = {_months(one) for one in counted if one.kind == "duration"}
-    shares = {plain_number(one.value) for one in counted if one.kind == "percentage"}
+    counted = quantities(match.group())
+    times = {_months(quantity) for quantity in counted if quantity.kind == "duration"}
+    shares = {plain_number(quantity.value) for quantity in counted if quantity.kind == "percentage"}
     if len(times) > 1 or len(shares) > 1:
         return None
     value = f"{FEES} of {times.pop()} months" if times else FEES
-    return f"{plain[: found.start()]}{_AMOUNT}.", f"{shares.pop()} % of the {value}" if shares else value
+    return f"{plain[: match.start()]}{_AMOUNT}.", f"{shares.pop()} % of the {value}" if shares else value
 
 
 def _months(period: Quantity) -> str:
@@ -186,10 +188,10 @@ def _months(period: Quantity) -> str:
 
 def _match(patterns: Sequence[re.Pattern[str]], sentence: str) -> tuple[str, str, str] | None:
     """(party, total or "", per what or "") of a sentence that says just this."""
-    plain = unlabelled(sentence)
+    plain = without_label(sentence)
     for pattern in patterns:
-        if found := pattern.match(plain):
-            named = found.groupdict()
-            total = "total" if named["total"] or named.get("total2") else ""
-            return named["who"] or named["who2"], total, named.get("per") or ""
+        if match := pattern.match(plain):
+            groups = match.groupdict()
+            total = "total" if groups["total"] or groups.get("total2") else ""
+            return groups["who"] or groups["who2"], total, groups.get("per") or ""
     return None

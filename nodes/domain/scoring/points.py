@@ -24,14 +24,14 @@ def points_of(quote: str, clause: Clause) -> tuple[int, tuple[str, ...], tuple[s
     if clause.points:
         reasons.append(reason_of(clause.points, clause.reason or f"{clause.type} is present"))
     plain = " ".join(quote.split()).replace("’", "'")
-    said = affirmed(plain)
+    affirmed_text = affirmed(plain)
     for modifier in clause.modifiers:
-        if _found(modifier.pattern, said if modifier.unless_negated else plain, clause.type):
+        if _found(modifier.pattern, affirmed_text if modifier.unless_negated else plain, clause.type):
             points += modifier.points
             reasons.append(reason_of(modifier.points, modifier.reason))
-        elif said != plain and modifier.unless_negated and _found(modifier.pattern, plain, clause.type):
+        elif affirmed_text != plain and modifier.unless_negated and _found(modifier.pattern, plain, clause.type):
             denied.append(modifier.reason)
-    words = ", ".join(dict.fromkeys(f"“{one.word}”" for one in denials(plain)))
+    words = ", ".join(dict.fromkeys(f"“{denial.word}”" for denial in denials(plain)))
     return points, tuple(reasons), tuple(f"“{reason}” is not counted: the quote says {words}" for reason in denied)
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from nodes.domain.contracts.families.families import ACROSS
 from nodes.domain.contracts.families.members import supplier_key
-from nodes.domain.contracts.families.overrides import is_void
-from nodes.domain.contracts.families.overrides import said as override_said
+from nodes.domain.contracts.families.overrides import is_void, override_reason
 from nodes.domain.evidence.findings import RISKS, Finding, Risk
 from nodes.domain.evidence.note_model import title_in
 from nodes.domain.playbook.model import Clause, Playbook, Thresholds
@@ -75,17 +74,24 @@ def score(
     sought = looked_for or LookedFor(playbook)
     order = {result.document: result.ordinal for result in documents}
     against = contradicted(findings)
-    told = (one.with_(contradicts=against.get(one.finding_id, "")) for one in findings)
-    rated = sorted((_rated(finding, playbook) for finding in told), key=lambda finding: _place(finding, order))
+    findings_with_contradictions = (
+        finding.with_(contradicts=against.get(finding.finding_id, "")) for finding in findings
+    )
+    rated = sorted(
+        (_rated(finding, playbook) for finding in findings_with_contradictions),
+        key=lambda finding: _place(finding, order),
+    )
     by_document: dict[str, list[Finding]] = defaultdict(list)
     for finding in rated:
         by_document[finding.document].append(finding)
     results = sorted(documents, key=lambda result: result.ordinal)
-    items = {
-        one.document: _items(one, by_document[one.document], playbook, sought.types(one), parts) for one in results
+    factors = {
+        row.document: _items(row, by_document[row.document], playbook, sought.types(row), parts) for row in results
     }
-    ratings = {document: _rating(found, playbook.thresholds) for document, found in items.items()}
-    return Scored(tuple(rated), ratings, _suppliers(results, items, by_document, playbook))
+    ratings = {
+        document: _rating(document_factors, playbook.thresholds) for document, document_factors in factors.items()
+    }
+    return Scored(tuple(rated), ratings, _suppliers(results, factors, by_document, playbook))
 
 
 def _place(finding: Finding, order: Mapping[str, int]) -> tuple[int, str, int, int, str, str]:
@@ -103,7 +109,7 @@ def _rated(finding: Finding, playbook: Playbook) -> Finding:
             finding, risk="low", score=0, reasons=(*reasons, "rejected by a reviewer: does not count"),
             needs_review=False, review_reason="",
         )  # fmt: skip
-    reasons = (*reasons, *filter(None, (override_said(finding),)))
+    reasons = (*reasons, *filter(None, (override_reason(finding),)))
     if is_void(finding):
         return replace(finding, risk="low", score=0, reasons=reasons, needs_review=False, review_reason="")
     why = _review_reason(finding, risk, playbook)
@@ -127,14 +133,14 @@ def _needed(risk: Risk, playbook: Playbook) -> int:
 def weighed(finding: Finding, playbook: Playbook) -> tuple[int, tuple[str, ...]]:
     """Score and chain of reasons, whatever anybody decided."""
     if finding.about:
-        lacked = playbook.clause(finding.about)
-        points = lacked.points_if_missing if lacked else 0
-        why = (reason_of(points, lacked.missing_reason or "missing"),) if lacked and points else ()
+        missing = playbook.clause(finding.about)
+        points = missing.points_if_missing if missing else 0
+        why = (reason_of(points, missing.missing_reason or "missing"),) if missing and points else ()
         return _bounded(points), (*why, *finding.reasons)
     clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
     points, reasons, _ = points_of(finding.quote, clause) if clause else (0, (), ())
-    more = finding.reasons if finding.clause_type in ACROSS else tuple(filter(None, (finding.contradicts,)))
-    return _bounded(points), (*reasons, *more)
+    own_reasons = finding.reasons if finding.clause_type in ACROSS else tuple(filter(None, (finding.contradicts,)))
+    return _bounded(points), (*reasons, *own_reasons)
 
 
 def _bounded(points: int) -> int:
@@ -175,7 +181,7 @@ def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
     if finding.contradicts:
         reasons.append(finding.contradicts)
     if finding.overridden:
-        reasons.append(override_said(finding))
+        reasons.append(override_reason(finding))
     if finding.reviewers_needed > 1:
         reasons.append(f"{finding.reviewers_needed} reviewers must decide the same")
     return "; ".join(reasons)
@@ -193,11 +199,11 @@ def _items(
     for finding in findings:
         if counts(finding) and finding.score > best.get(finding.clause_type, finding.with_(score=-1)).score:
             best[finding.clause_type] = finding
-    items = [_Item(name, finding.score, said_of(finding, playbook)) for name, finding in best.items()]
+    factors = [_Item(name, finding.score, said_of(finding, playbook)) for name, finding in best.items()]
     if can_lack(result, types_in(findings, playbook), playbook, parts):
         undecided = {finding.clause_type for finding in findings if is_open(finding)}
-        items += _missing(set(best) | undecided | refuted(findings), playbook, sought)
-    return items
+        factors += _missing(set(best) | undecided | refuted(findings), playbook, sought)
+    return factors
 
 
 def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> list[_Item]:
@@ -215,8 +221,8 @@ def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> 
 
 def said_of(finding: Finding, playbook: Playbook) -> str:
     """What a finding counts for, as the reasons of its supplier say it behind the score."""
-    if lacked := playbook.clause(finding.about) if finding.about else None:
-        return _lacked(lacked)
+    if missing := playbook.clause(finding.about) if finding.about else None:
+        return _lacked(missing)
     clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
     title = _title(clause) if clause else shipped_title(finding.clause_type)
     page = f", {finding.unit} {finding.page}" if finding.page else ""
@@ -231,19 +237,19 @@ def _title(clause: Clause) -> str:
     return title_in(clause.title, clause.type)
 
 
-def _rating(items: Iterable[_Item], thresholds: Thresholds) -> Rating:
+def _rating(factors: Iterable[_Item], thresholds: Thresholds) -> Rating:
     """The gravest item in full and a share of the others, gravest first."""
-    ranked = sorted(items, key=lambda item: (-item.score, item.clause_type, item.reason))
+    ranked = sorted(factors, key=lambda factor: (-factor.score, factor.clause_type, factor.reason))
     if not ranked:
         return Rating("low", 0, ())
-    total = _bounded(ranked[0].score + sum(item.score for item in ranked[1:]) // OTHERS_DIVISOR)
-    reasons = tuple(f"{item.score} {item.reason}" for item in ranked if item.score or item.missing)
+    total = _bounded(ranked[0].score + sum(factor.score for factor in ranked[1:]) // OTHERS_DIVISOR)
+    reasons = tuple(f"{factor.score} {factor.reason}" for factor in ranked if factor.score or factor.missing)
     return Rating(risk_of(total, thresholds), total, reasons)
 
 
 def _suppliers(
     results: Sequence[DocumentResult],
-    items: Mapping[str, list[_Item]],
+    factors: Mapping[str, list[_Item]],
     findings: Mapping[str, list[Finding]],
     playbook: Playbook,
 ) -> dict[str, Rating]:
@@ -253,15 +259,17 @@ def _suppliers(
         groups[supplier_key(result)].append(result)
     ratings = {}
     for group in groups.values():
-        present = {item.clause_type for result in group for item in items[result.document] if not item.missing}
-        for mine in (findings[result.document] for result in group):
-            present |= {finding.clause_type for finding in mine if is_open(finding)} | refuted(mine)
+        present = {factor.clause_type for result in group for factor in factors[result.document] if not factor.missing}
+        for document_findings in (findings[result.document] for result in group):
+            present |= {finding.clause_type for finding in document_findings if is_open(finding)} | refuted(
+                document_findings
+            )
         gravest: dict[str, _Item] = {}
-        for item in (item for result in group for item in items[result.document]):
-            if item.missing and item.clause_type in present:
+        for factor in (factor for result in group for factor in factors[result.document]):
+            if factor.missing and factor.clause_type in present:
                 continue
-            if item.clause_type not in gravest or item.score > gravest[item.clause_type].score:
-                gravest[item.clause_type] = item
-        name = fullest(one.supplier for one in group) or group[0].document
+            if factor.clause_type not in gravest or factor.score > gravest[factor.clause_type].score:
+                gravest[factor.clause_type] = factor
+        name = fullest(row.supplier for row in group) or group[0].document
         ratings[name] = _rating(gravest.values(), playbook.thresholds)
     return ratings

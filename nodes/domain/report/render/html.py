@@ -69,7 +69,7 @@ class _Reason:
     """A reason of a supplier's risk: what leads to its evidence, the rest, and where that is, "" for nowhere."""
 
     head: str
-    rest: str
+    tail: str
     href: str
 
 
@@ -88,24 +88,32 @@ def render_report(note: Note, facts: ReportFacts | None = None) -> str:
     sections = [(f"part-{place}", section, _said(place, section)) for place, section in enumerate(note.sections)]
     cited: dict[str, list[str]] = defaultdict(list)
     for _, _, sentences in sections:
-        for one in sentences:
-            for finding_id in one.sentence.finding_ids:
-                cited[finding_id].append(one.id)
+        for sentence in sentences:
+            for finding_id in sentence.sentence.finding_ids:
+                cited[finding_id].append(sentence.id)
     page = _environment(note.language).get_template("report.html")
     return page.render(
         note=note,
         t=table,
         facts=facts or ReportFacts(),
-        coverage=next((said for _, one, said in sections if one.kind == "coverage"), ()),
-        risks=next((said for _, one, said in sections if one.kind == "risk"), ()),
-        standings={one_line(one.name, NAME_LIMIT): one for one in note.standings},
-        reasons={one.name: _reasons(note, one) for one in note.standings},
-        targets={one.title: at for at, one, said in sections if one.kind == "supplier" and said},
+        coverage=next((page_sentences for _, section, page_sentences in sections if section.kind == "coverage"), ()),
+        risks=next((page_sentences for _, section, page_sentences in sections if section.kind == "risk"), ()),
+        standings={one_line(rating.name, NAME_LIMIT): rating for rating in note.standings},
+        reasons={rating.name: _reasons(note, rating) for rating in note.standings},
+        targets={
+            section.title: at
+            for at, section, page_sentences in sections
+            if section.kind == "supplier" and page_sentences
+        },
         reviewers=reviewers_of(note.findings, note.language),
         weighed=is_weighed(note),
-        sections=[(at, one, said) for at, one, said in sections if one.kind not in ("coverage", "risk") and said],
+        sections=[
+            (at, section, page_sentences)
+            for at, section, page_sentences in sections
+            if section.kind not in ("coverage", "risk") and page_sentences
+        ],
         evidence=[_evidence(note, finding, cited[finding.finding_id]) for finding in note.findings],
-        decisions=[at for at, one, said in sections if one.kind == "decision" and said],
+        decisions=[at for at, section, page_sentences in sections if section.kind == "decision" and page_sentences],
         by_risk=_by_risk(note),
         risk_choices=[(risk, risk_label(risk, note.language)) for risk in reversed(RISKS)],
     )
@@ -116,19 +124,19 @@ def _said(place: int, section: Section) -> tuple[_Said, ...]:
         _Said(
             f"s-{place}-{index}",
             sentence,
-            tuple(_Mark(mark(one), f"#{anchor(one)}") for one in sentence.finding_ids),
+            tuple(_Mark(mark(finding_id), f"#{anchor(finding_id)}") for finding_id in sentence.finding_ids),
         )
         for index, sentence in enumerate(section.sentences)
     )
 
 
-def _reasons(note: Note, standing: SupplierRating) -> list[_Reason]:
-    known = {finding.finding_id for finding in note.findings}
-    said = []
-    for reason, ground in zip_longest(standing.reasons, standing.grounds[: len(standing.reasons)], fillvalue=""):
-        head, colon, rest = reason.partition(texts(note.language)["colon"])
-        said.append(_Reason(head, colon + rest, f"#{anchor(ground)}" if ground in known else ""))
-    return said
+def _reasons(note: Note, rating: SupplierRating) -> list[_Reason]:
+    finding_ids = {finding.finding_id for finding in note.findings}
+    reasons = []
+    for reason, ground in zip_longest(rating.reasons, rating.grounds[: len(rating.reasons)], fillvalue=""):
+        head, colon, tail = reason.partition(texts(note.language)["colon"])
+        reasons.append(_Reason(head, colon + tail, f"#{anchor(ground)}" if ground in finding_ids else ""))
+    return reasons
 
 
 def _by_risk(note: Note) -> list[tuple[str, str, int]]:
@@ -189,8 +197,8 @@ def _clean(value: object) -> object:
 
 def _french(value: object) -> object:
     """Clean, and with spaces that no line is broken at before the marks that French sets apart."""
-    said = _clean(value)
-    return said if isinstance(said, Markup) or not isinstance(said, str) else _APART.sub("\u00a0", said)
+    cleaned = _clean(value)
+    return cleaned if isinstance(cleaned, Markup) or not isinstance(cleaned, str) else _APART.sub("\u00a0", cleaned)
 
 
 def _csp(text: str) -> str:

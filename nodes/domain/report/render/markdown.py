@@ -49,10 +49,10 @@ def to_markdown(note: Note) -> str:
         decisions += section.kind == "decision"
         target = f'<a id="d-{decisions}"></a>' if section.kind == "decision" else ""
         if section.kind == "index":
-            items = _table(section, columns(note.language))
+            lines_of_section = _table(section, columns(note.language))
         else:
-            items = (_item(one, note.language) for one in section.sentences)
-        lines += [f"## {target}{markdown(section.title)}", "", *items, ""]
+            lines_of_section = (_item(sentence, note.language) for sentence in section.sentences)
+        lines += [f"## {target}{markdown(section.title)}", "", *lines_of_section, ""]
     if note.findings:
         lines += [f"## {texts(note.language)['evidence']}", ""]
         lines += [line for finding in note.findings for line in _evidence(note, finding)]
@@ -62,19 +62,19 @@ def to_markdown(note: Note) -> str:
 def _table(section: Section, heads: Sequence[str]) -> Iterable[str]:
     """One row a decision: its number leads to its section, the sections being in the same order."""
     # The last cell is the document, whose name may hold anything.
-    rows = [one.text.split(" · ", len(heads) - 2) for one in section.sentences]
+    rows = [sentence.text.split(" · ", len(heads) - 2) for sentence in section.sentences]
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
-    for row, (one, cells) in enumerate(zip(section.sentences, rows, strict=True), 1):
+    for number, (sentence, cells) in enumerate(zip(section.sentences, rows, strict=True), 1):
         blank = [""] * (len(heads) - 1 - len(cells))
-        shown = [markdown(cell) for cell in (one.lead, *cells[:-1], *blank, *cells[-1:])]
-        shown[0] = f"[{shown[0]}](#d-{row})"
-        yield "| " + " | ".join(shown) + " |"
+        row = [markdown(cell) for cell in (sentence.lead, *cells[:-1], *blank, *cells[-1:])]
+        row[0] = f"[{row[0]}](#d-{number})"
+        yield "| " + " | ".join(row) + " |"
 
 
 def _item(sentence: Sentence, language: str) -> str:
     lead = f"**{markdown(sentence.lead)}**{texts(language)['colon']}" if sentence.lead else ""
-    marks = "".join(f" [{mark(one)}](#{anchor(one)})" for one in sentence.finding_ids)
+    marks = "".join(f" [{mark(finding_id)}](#{anchor(finding_id)})" for finding_id in sentence.finding_ids)
     return f"- {lead}{markdown(sentence.text)}{marks}"
 
 

@@ -196,6 +196,6 @@ READING = tuple(
 def french_reading(sentence: str) -> str:
     """A warning, or the reason for which a document was not read, in French where it is known."""
     for pattern, text in READING:
-        if found := pattern.fullmatch(sentence):
-            return text.format(**found.groupdict())
+        if match := pattern.fullmatch(sentence):
+            return text.format(**match.groupdict())
     return sentence

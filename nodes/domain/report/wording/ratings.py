@@ -16,21 +16,23 @@ from nodes.domain.shared.formats import NAME_LIMIT, one_line
 
 
 def grounded(
-    standing: SupplierRating, behind: Sequence[Finding], documents: Sequence[DocumentResult], playbook: Playbook
+    rating: SupplierRating, findings: Sequence[Finding], documents: Sequence[DocumentResult], playbook: Playbook
 ) -> tuple[Finding | None, ...]:
     """For each reason of a standing, as scored, the finding that gives it: the first one, as in the score.
 
     `behind` are the findings of this supplier, `documents` those of the run.
     """
-    order = {one.document: one.ordinal for one in documents}
+    order = {row.document: row.ordinal for row in documents}
     first: dict[str, Finding] = {}
-    for finding in sorted(behind, key=lambda one: (order.get(one.document, len(order)), one.document, one.spans[:1])):
+    for finding in sorted(
+        findings, key=lambda finding: (order.get(finding.document, len(order)), finding.document, finding.spans[:1])
+    ):
         first.setdefault(f"{finding.score} {said_of(finding, playbook)}", finding)
-    return tuple(first.get(reason) for reason in standing.reasons)
+    return tuple(first.get(reason) for reason in rating.reasons)
 
 
 def as_shown(
-    standing: SupplierRating,
+    rating: SupplierRating,
     grounds: Sequence[Finding | None],
     language: str,
     names: Mapping[str, str],
@@ -40,14 +42,14 @@ def as_shown(
 
     `names`: what the scores call a clause type → what the note calls it.
     """
-    short = Counter(one.rpartition("/")[2] for one in documents)
+    file_names = Counter(name.rpartition("/")[2] for name in documents)
     reasons = []
-    for reason, ground in zip(standing.reasons, grounds, strict=True):
-        said = standing_in(language, reason, names)
+    for reason, ground in zip(rating.reasons, grounds, strict=True):
+        text = standing_in(language, reason, names)
         if len(documents) > 1 and ground is not None and ground.page is not None:
-            page, last = f", {ground.unit} {ground.page}", ground.document.rpartition("/")[2]
-            named = last if short[last] == 1 else ground.document
-            said = said.replace(page, f", {one_line(named, NAME_LIMIT)}{page}", 1)
-        reasons.append(said)
+            page, file_name = f", {ground.unit} {ground.page}", ground.document.rpartition("/")[2]
+            document = file_name if file_names[file_name] == 1 else ground.document
+            text = text.replace(page, f", {one_line(document, NAME_LIMIT)}{page}", 1)
+        reasons.append(text)
     marks = tuple(ground.finding_id if ground else "" for ground in grounds)
-    return replace(standing, reasons=tuple(reasons), grounds=marks)
+    return replace(rating, reasons=tuple(reasons), grounds=marks)

@@ -81,7 +81,7 @@ _AGENTS = {"the local engine": "le moteur local", "the model": "le modèle", "un
 
 def reasons_in(language: str, text: str, about: str = "") -> str:
     """Reasons parted by semicolons. `about`: what the note calls the clause that is missing."""
-    return " ; ".join(_french(each, about) for each in text.split("; ")) if language == "fr" else text
+    return " ; ".join(_french(reason, about) for reason in text.split("; ")) if language == "fr" else text
 
 
 def standing_in(language: str, text: str, names: Mapping[str, str]) -> str:
@@ -92,10 +92,10 @@ def standing_in(language: str, text: str, names: Mapping[str, str]) -> str:
     score, _, rest = text.partition(" ")
     fitting = (name for name in names if rest.startswith((f"{name}: ", f"{name}, ")))
     name = max(fitting, key=len, default="")
-    found = _PLACED.fullmatch(rest, len(name))
-    if language != "fr" or not name or found is None:
+    match = _PLACED.fullmatch(rest, len(name))
+    if language != "fr" or not name or match is None:
         return text
-    return f"{score} {names[name]}{found['place']} : {reasons_in(language, found['said'], names[name])}"
+    return f"{score} {names[name]}{match['place']} : {reasons_in(language, match['said'], names[name])}"
 
 
 def reasons_of(note: Note, finding: Finding) -> tuple[str, ...]:
@@ -105,19 +105,19 @@ def reasons_of(note: Note, finding: Finding) -> tuple[str, ...]:
 
 
 def _french(reason: str, about: str) -> str:
-    if found := _POINTS.fullmatch(reason):
-        said = "présence de la clause" if _PRESENT.fullmatch(found["said"]) else PLAYBOOKS.get(found["said"])
-        return f"{found['points']} {said}" if said else reason
+    if match := _POINTS.fullmatch(reason):
+        said = "présence de la clause" if _PRESENT.fullmatch(match["said"]) else PLAYBOOKS.get(match["said"])
+        return f"{match['points']} {said}" if said else reason
     if reason in PLAYBOOKS:
         return PLAYBOOKS[reason]
-    if found := _QUOTE.fullmatch(reason):
-        return alignment_label(found["how"].replace(" ", "_"), "fr")
+    if match := _QUOTE.fullmatch(reason):
+        return alignment_label(match["how"].replace(" ", "_"), "fr")
     for pattern, text in _FRENCH:
-        if found := pattern.fullmatch(reason):
-            named = {key: PLAYBOOKS.get(value) or _named(value) for key, value in found.groupdict().items()}
-            if "units" in named and int(named["read"]) < 2:
-                named["units"] = named["units"].rstrip("s")
-            return text.format(**({**named, "title": about or named["title"]} if "title" in named else named))
+        if match := pattern.fullmatch(reason):
+            groups = {key: PLAYBOOKS.get(value) or _named(value) for key, value in match.groupdict().items()}
+            if "units" in groups and int(groups["read"]) < 2:
+                groups["units"] = groups["units"].rstrip("s")
+            return text.format(**({**groups, "title": about or groups["title"]} if "title" in groups else groups))
     return reason
 
 

@@ -17,27 +17,35 @@ def decided(finding: Finding, language: str) -> tuple[str, str, str]:
     decision: Mapping[str, Any] = finding.decision or {}
     at = decision.get("at")
     try:
-        told = at if isinstance(at, datetime) else datetime.fromisoformat(str(at))
-        shown = texts(language)["rejected_at"].format(at=moment(told, language))
+        decided_at = at if isinstance(at, datetime) else datetime.fromisoformat(str(at))
+        on_date = texts(language)["rejected_at"].format(at=moment(decided_at, language))
     except ValueError:
-        shown = ""
-    return one_line(str(decision.get("reviewer") or ""), 200), shown, one_line(str(decision.get("reason") or ""), 1000)
+        on_date = ""
+    return (
+        one_line(str(decision.get("reviewer") or ""), 200),
+        on_date,
+        one_line(str(decision.get("reason") or ""), 1000),
+    )
 
 
 def reviewers_of(findings: Iterable[Finding], language: str) -> str:
     """Who decided, and how many findings: "A. Martin (15 decisions), B. Roy (1 decision)"; "" where nobody did."""
     table = texts(language)
-    made = Counter(reviewer for one in findings if one.decision and (reviewer := decided(one, language)[0]))
-    named = sorted(made.items(), key=lambda one: (-one[1], one[0]))
-    return ", ".join(f"{name} ({count(number, table['ruling'], table['rulings'], language)})" for name, number in named)
+    counts = Counter(
+        reviewer for finding in findings if finding.decision and (reviewer := decided(finding, language)[0])
+    )
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(
+        f"{name} ({count(number, table['ruling'], table['rulings'], language)})" for name, number in ranked
+    )
 
 
 def moment(at: datetime, language: str) -> str:
     """A moment in the words of the language; raises ValueError for one without a zone."""
-    said = when(at)
+    text = when(at)
     if language != "fr":
-        return said
+        return text
     # Late: its patterns take long to compile, and only a French note needs it.
     from nodes.domain.case_law.head.dates import french
 
-    return f"{french(at.astimezone(UTC).date())} à {said.partition(' ')[2]}"
+    return f"{french(at.astimezone(UTC).date())} à {text.partition(' ')[2]}"

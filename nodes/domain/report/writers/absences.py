@@ -30,7 +30,7 @@ class Absences:
     """Document to the types of its findings that nobody rejected."""
     lacking: Mapping[tuple[str, str], Finding]
     """Findings of missing clauses by document and type."""
-    say: Say
+    phrase: Say
     count: Callable[[int, str], str]
     conjunction: str
     """" and "."""
@@ -40,34 +40,34 @@ class Absences:
 
         Where that is a finding, it is cited; one that waits or was rejected is told where those are.
         """
-        whole = [one for one in documents if self._can_lack(one)]
+        agreements = [document for document in documents if self._can_lack(document)]
         for clause in self.playbook.clauses:
             if not (clause.required or clause.points_if_missing > 0):
                 continue
-            without = [one for one in whole if self._lacks(one, clause.type)]
-            elsewhere = [one.document for one in documents if clause.type in self.types[one.document]]
+            without = [document for document in agreements if self._lacks(document, clause.type)]
+            elsewhere = [document.document for document in documents if clause.type in self.types[document.document]]
             if without:
-                text = self.say(
+                text = self.phrase(
                     "absence_elsewhere" if elsewhere else "absence",
                     clause=self.titles[clause.type],
-                    documents=self._listed([self._read_how_far(one) for one in without]),
+                    documents=self._listed([self._read_how_far(document) for document in without]),
                     elsewhere=self._listed([one_line(name, NAME_LIMIT) for name in elsewhere]),
                 )
-                found = [self.lacking.get((one.document, clause.type)) for one in without]
-                yield Sentence(text, tuple(one.finding_id for one in found if one), kind="absence")
-        yield from self._left_out([one for one in documents if one not in whole])
+                missing = [self.lacking.get((document.document, clause.type)) for document in without]
+                yield Sentence(text, tuple(finding.finding_id for finding in missing if finding), kind="absence")
+        yield from self._left_out([document for document in documents if document not in agreements])
 
     def unsought(self, documents: Iterable[DocumentResult]) -> Iterable[Sentence]:
         """Clause types that no engine looked for, and in how many documents: nothing can be said about them."""
-        left: dict[tuple[str, ...], int] = defaultdict(int)
-        for one in documents:
-            if one.state == "done":
-                sought = self.looked_for.types(one)
-                left[tuple(each for each in self.playbook.types if each not in sought)] += 1
-        for unsought, number in left.items():
+        counts: dict[tuple[str, ...], int] = defaultdict(int)
+        for document in documents:
+            if document.state == "done":
+                sought = self.looked_for.types(document)
+                counts[tuple(clause_type for clause_type in self.playbook.types if clause_type not in sought)] += 1
+        for unsought, number in counts.items():
             if unsought:
-                clauses = self._listed([self.titles[each] for each in unsought])
-                yield Sentence(self.say("unsought", documents=self.count(number, "document"), clauses=clauses))
+                clauses = self._listed([self.titles[clause_type] for clause_type in unsought])
+                yield Sentence(self.phrase("unsought", documents=self.count(number, "document"), clauses=clauses))
 
     def _can_lack(self, document: DocumentResult) -> bool:
         return can_lack(document, self._known(document), self.playbook, self.parts)
@@ -84,18 +84,20 @@ class Absences:
 
     def _left_out(self, documents: Sequence[DocumentResult]) -> Iterable[Sentence]:
         """Documents of which it is not said what they lack, and why."""
-        few = [one for one in documents if len(self._known(one)) < AGREEMENT_TYPES]
-        for key, group in (("few", few), ("part", [one for one in documents if one not in few])):
+        few = [document for document in documents if len(self._known(document)) < AGREEMENT_TYPES]
+        for key, group in (("few", few), ("part", [document for document in documents if document not in few])):
             if group:
-                listed = self._listed([self._read_how_far(one) for one in group])
-                yield Sentence(self.say(key, documents=listed, types=AGREEMENT_TYPES), kind="absence")
+                listed = self._listed([self._read_how_far(document) for document in group])
+                yield Sentence(self.phrase(key, documents=listed, types=AGREEMENT_TYPES), kind="absence")
 
     def _read_how_far(self, document: DocumentResult) -> str:
         read, total = pages_of(document)
         partly = "absence_partly" if read > 1 else "absence_partly_one"
         key = partly if read < total or not total else "absence_page" if total == 1 else "absence_pages"
         name = one_line(document.document, NAME_LIMIT)
-        return self.say(key, document=name, read=read, count=total, unit=document.unit)
+        return self.phrase(key, document=name, read=read, count=total, unit=document.unit)
 
     def _listed(self, parts: Sequence[str]) -> str:
-        return self.conjunction.join([*([self.say("semicolon").join(parts[:-1])] if parts[:-1] else []), *parts[-1:]])
+        return self.conjunction.join(
+            [*([self.phrase("semicolon").join(parts[:-1])] if parts[:-1] else []), *parts[-1:]]
+        )

@@ -22,12 +22,12 @@ from nodes.domain.shared.formats import NAME_LIMIT, one_line
 from nodes.domain.text.quantities import numbers_in
 from nodes.domain.text.supplier_names import names_of, spelling
 
-SHOWN = (
+TERM_KINDS = (
     "effective_date", "agreement_date", "signature_date", "initial_term", "expiration_date", "renewal_term",
     "notice_period", "cap_amount", "cap_base", "governing_law", "court",
 )  # fmt: skip
 """Kinds of facts that the line of a contract gives, in this order; of the first three the first that is stated."""
-KEPT = (*SHOWN, "replaces")
+NOTE_FACT_KINDS = (*TERM_KINDS, "replaces")
 _SUM = re.compile(
     r"(?:EUR|USD|GBP|CHF|€|US ?\$|\$|£) ?\d[\d.,' \u00a0\u202f]*\d|\d[\d.,' \u00a0\u202f]* ?(?:€|euros?|EUR|USD|\$|£)"
 )
@@ -36,32 +36,34 @@ SHORT = 60
 _QUOTE = re.compile(r"“[^”]+”|« [^»]+ »")
 _VALUE = re.compile(r"(?:[“«] ?)?\{value\}(?: ?[”»])?")
 _ARTICLE = re.compile(r"\W*(\d{1,3}(?:\.\d{1,3})*)\b")
-_BEGINS = frozenset(SHOWN[:3])
+_BEGINS = frozenset(TERM_KINDS[:3])
 MOST_CAPS = 3
 QUOTED = 240
 """A quote up to this length stands in for a value that the check of the note does not pass."""
 
 
-def write_contract_note(given: NoteInput, facts: Mapping[str, Sequence[Fact]], known: Families) -> Note:
+def write_contract_note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact]], families: Families) -> Note:
     """The note with, in the section of each supplier, the terms of its contracts and what amendments override.
 
-    `facts` by document, of the kinds KEPT. Every statement is checked against the quote of its fact; where that does
+    `facts` by document, of the kinds NOTE_FACT_KINDS. Every statement is checked against the quote of its fact; where that does
     not cover it, the quote itself is given, or the statement is left out and counted.
     """
-    base = write_note(given)
-    writer = _Writer(given, facts, known)
+    base = write_note(note_input)
+    writer = _Writer(note_input, facts, families)
     sections = list(base.sections)
     for supplier, documents in writer.by_supplier().items():
-        added = tuple(writer.lines(documents))
-        place = next((i for i, one in enumerate(sections) if one.kind == "supplier" and one.title == supplier), None)
-        if not added:
+        terms = tuple(writer.lines(documents))
+        place = next(
+            (i for i, section in enumerate(sections) if section.kind == "supplier" and section.title == supplier), None
+        )
+        if not terms:
             continue
         if place is None:
-            last = max((i for i, one in enumerate(sections) if one.kind in ("supplier", "risk")), default=0)
-            sections.insert(last + 1, Section("supplier", supplier, added))
+            last = max((i for i, section in enumerate(sections) if section.kind in ("supplier", "risk")), default=0)
+            sections.insert(last + 1, Section("supplier", supplier, terms))
         else:
-            sections[place] = replace(sections[place], sentences=(*added, *sections[place].sentences))
-    sections = [replace(one, sentences=tuple(map(writer.with_override, one.sentences))) for one in sections]
+            sections[place] = replace(sections[place], sentences=(*terms, *sections[place].sentences))
+    sections = [replace(section, sentences=tuple(map(writer.with_override, section.sentences))) for section in sections]
     evidence = (*base.findings, *writer.evidence.values())
     noted = replace(base, sections=tuple(sections), findings=evidence, dropped=(*base.dropped, *writer.dropped))
     # What code borrows as evidence is no claim of a writer on that place.
@@ -70,25 +72,25 @@ def write_contract_note(given: NoteInput, facts: Mapping[str, Sequence[Fact]], k
 
 
 class _Writer:
-    def __init__(self, given: NoteInput, facts: Mapping[str, Sequence[Fact]], known: Families) -> None:
-        self.given, self.facts, self.known = given, facts, known
-        self.language = "fr" if given.language == "fr" else "en"
+    def __init__(self, note_input: NoteInput, facts: Mapping[str, Sequence[Fact]], families: Families) -> None:
+        self.note_input, self.facts, self.families = note_input, facts, families
+        self.language = "fr" if note_input.language == "fr" else "en"
         self.words = fact_texts(self.language)
         self.evidence: dict[str, Finding] = {}
         self.links: dict[str, str] = {}
         """Borrowed evidence → the stated finding in which it stands."""
         self.dropped: list[Dropped] = []
         self.findings: dict[str, list[Finding]] = defaultdict(list)
-        for finding in given.findings:
+        for finding in note_input.findings:
             self.findings[finding.document].append(finding)
-        self.by_id = {one.finding_id: one for one in given.findings}
-        self.parties = sorted({one.supplier for one in given.findings if one.supplier})
+        self.by_id = {finding.finding_id: finding for finding in note_input.findings}
+        self.parties = sorted({finding.supplier for finding in note_input.findings if finding.supplier})
 
     def by_supplier(self) -> dict[str, list[DocumentResult]]:
         """Documents that are done, by the title of their supplier's section."""
-        names = names_of(one.name for one in self.given.standings)
+        names = names_of(rating.name for rating in self.note_input.ratings)
         groups: dict[str, list[DocumentResult]] = defaultdict(list)
-        for row in self.given.documents:
+        for row in self.note_input.documents:
             if row.state == "done":
                 name = row.supplier or row.document
                 groups[one_line(names.setdefault(spelling(name), name), NAME_LIMIT)].append(row)
@@ -102,61 +104,69 @@ class _Writer:
 
     def terms(self, row: DocumentResult) -> Iterator[Sentence]:
         """One line with what the contract states of itself."""
-        said: dict[str, tuple[str, ...]] = {}
+        marks_by_text: dict[str, tuple[str, ...]] = {}
         for fact in self.chosen(row):
             if statement := self.statement(fact, row):
                 text, marks = statement
-                twin = next((one for one in said if _same_quote(one, text)), None)
+                twin = next((earlier for earlier in marks_by_text if _same_quote(earlier, text)), None)
                 if twin is None:
-                    said[text] = marks
+                    marks_by_text[text] = marks
                 else:
                     # One sentence says both: it is quoted once, under both names.
                     name = self.quoting(fact).partition("{value}")[0].strip(" :“«")
-                    said = {f"{name}, {one}" if one == twin else one: each for one, each in said.items()}
-        if said:
+                    marks_by_text = {
+                        f"{name}, {earlier}" if earlier == twin else earlier: earlier_marks
+                        for earlier, earlier_marks in marks_by_text.items()
+                    }
+        if marks_by_text:
             document = one_line(row.document, NAME_LIMIT)
-            text = self.words["said"].format(document=document, statements=self.words["semicolon"].join(said))
+            text = self.words["said"].format(document=document, statements=self.words["semicolon"].join(marks_by_text))
             yield Sentence(
-                text, tuple(dict.fromkeys(mark for each in said.values() for mark in each)), "fact", self.words["terms"]
+                text,
+                tuple(dict.fromkeys(mark for text_marks in marks_by_text.values() for mark in text_marks)),
+                "fact",
+                self.words["terms"],
             )
 
     def chosen(self, row: DocumentResult) -> list[Fact]:
-        """Located facts in the order of SHOWN: one date of its beginning, few caps, one base unless it is fixed.
+        """Located facts in the order of TERM_KINDS: one date of its beginning, few caps, one base unless it is fixed.
 
         What was computed is left out: the note gives the beginning and the term that the document states.
         """
-        known = (fact for fact in self.facts.get(row.document, ()) if fact.page and fact.alignment != "not_found")
-        stated = [fact for fact in known if not fact.computed]
-        found: list[Fact] = []
-        for kind in SHOWN:
-            mine = [fact for fact in stated if fact.kind == kind]
-            if kind in _BEGINS and any(fact.kind in _BEGINS for fact in found):
+        located = (fact for fact in self.facts.get(row.document, ()) if fact.page and fact.alignment != "not_found")
+        stated = [fact for fact in located if not fact.computed]
+        chosen: list[Fact] = []
+        for kind in TERM_KINDS:
+            kind_facts = [fact for fact in stated if fact.kind == kind]
+            if kind in _BEGINS and any(fact.kind in _BEGINS for fact in chosen):
                 continue
             if kind == "cap_base":
-                mine = [fact for fact in mine if fact.detail.get("of") != "fixed sum"]
-            values = {(fact.value, fact.detail.get("for", ""), fact.detail.get("per", "")): fact for fact in mine[::-1]}
-            found += list(values.values())[::-1][:MOST_CAPS]
+                kind_facts = [fact for fact in kind_facts if fact.detail.get("of") != "fixed sum"]
+            values = {
+                (fact.value, fact.detail.get("for", ""), fact.detail.get("per", "")): fact for fact in kind_facts[::-1]
+            }
+            chosen += list(values.values())[::-1][:MOST_CAPS]
         # A bare date is no term of a contract.
-        return found if any(fact.kind not in _BEGINS for fact in found) else []
+        return chosen if any(fact.kind not in _BEGINS for fact in chosen) else []
 
     def statement(self, fact: Fact, row: DocumentResult) -> tuple[str, tuple[str, ...]] | None:
         """The words for a fact with its page, and the marks of what they rest on; None where nothing covers them."""
         marks = (self.borrow(fact, row).finding_id,)
-        over, over_marks = self.override_of(fact, row)
+        override, override_marks = self.override_of(fact, row)
         words = self.words[self.label(fact)]
-        said, quoting = words.format(value=self.value(fact)), _VALUE.sub("{value}", self.quoting(fact))
-        covered = self.covered(said, quoting, fact, f"({self.page(fact)}{over})", (*marks, *over_marks))
-        return (covered, (*marks, *over_marks)) if covered else None
+        text, quoting = words.format(value=self.value(fact)), _VALUE.sub("{value}", self.quoting(fact))
+        covered = self.covered(text, quoting, fact, f"({self.page(fact)}{override})", (*marks, *override_marks))
+        return (covered, (*marks, *override_marks)) if covered else None
 
-    def covered(self, said: str, quoting: str, fact: Fact, place: str, marks: tuple[str, ...]) -> str:
+    def covered(self, text: str, quoting: str, fact: Fact, place: str, marks: tuple[str, ...]) -> str:
         """What is said of a fact, or what it quotes, with its place; "" where nothing covers it, which is counted."""
-        problem = self.problem(f"{said} {place}", marks)
+        problem = self.problem(f"{text} {place}", marks)
         if problem is None:
-            return f"{said} {place}"
+            return f"{text} {place}"
         quoted = quoting.format(value=self.words["quoted"].format(quote=one_line(fact.quote, QUOTED + 20)))
         if len(fact.quote) <= QUOTED and self.problem(f"{quoted} {place}", marks) is None:
             return f"{quoted} {place}"
-        self.dropped.append(Dropped(said, problem))
+        self.dropped.append(Dropped(text, problem))
         return ""
 
     def problem(self, text: str, marks: tuple[str, ...]) -> str | None:
@@ -183,11 +193,13 @@ class _Writer:
         if fact.kind.endswith("_date"):
             return self.day(fact.value)
         if "count" in detail and "unit" in detail:
-            one, many = self.words[detail["unit"]]
-            return f"{detail['count']} {one if detail['count'] == '1' else many}"
+            singular, plural = self.words[detail["unit"]]
+            return f"{detail['count']} {singular if detail['count'] == '1' else plural}"
         if fact.kind == "cap_base":
-            of = self.words["fees_months" if detail.get("months") else detail["of"]].format(months=detail.get("months"))
-            return self.words["share"].format(share=detail["share"], of=of) if detail.get("share") else str(of)
+            base = self.words["fees_months" if detail.get("months") else detail["of"]].format(
+                months=detail.get("months")
+            )
+            return self.words["share"].format(share=detail["share"], of=base) if detail.get("share") else str(base)
         written = str(detail.get("written") or fact.value)
         return one_line(_figures(fact, written) if fact.kind == "cap_amount" else written, 160)
 
@@ -204,20 +216,20 @@ class _Writer:
 
     def changes(self, row: DocumentResult) -> Iterator[Sentence]:
         """What an amendment does to which articles, with its page."""
-        member = self.known.members.get(row.document)
-        said = [fact for fact in self.facts.get(row.document, ()) if fact.kind == "replaces" and fact.page]
-        if member is None or not said:
+        member = self.families.members.get(row.document)
+        replacements = [fact for fact in self.facts.get(row.document, ()) if fact.kind == "replaces" and fact.page]
+        if member is None or not replacements:
             return
-        master, sure = self.known.masters.get(row.document, ("", False))
+        master, certain = self.families.main_agreements.get(row.document, ("", False))
         parts, marks = [], []
-        for fact in said:
+        for fact in replacements:
             borrowed = self.borrow(fact, row)
             marks.append(borrowed.finding_id)
-            what = self.words["of"].format(
+            change = self.words["of"].format(
                 article=", ".join(fact.detail["articles"]), action=self.words[fact.detail["action"]]
             )
-            parts.append(self.covered(what, "{value}", fact, f"({self.page(fact)})", (borrowed.finding_id,)))
-        key = "said" if not master else "of_master" if sure else "perhaps"
+            parts.append(self.covered(change, "{value}", fact, f"({self.page(fact)})", (borrowed.finding_id,)))
+        key = "said" if not master else "of_master" if certain else "perhaps"
         names = {"document": one_line(row.document, NAME_LIMIT), "master": one_line(master, NAME_LIMIT)}
         if not any(parts):
             return
@@ -227,7 +239,7 @@ class _Writer:
 
     def naming(self, document: str) -> tuple[str, ...]:
         """Evidence that knows the name of a document."""
-        member = self.known.members.get(document)
+        member = self.families.members.get(document)
         if member is None or member.named_at is None or not member.named_at.page:
             return ()
         return (self.borrow(member.named_at, member.row).finding_id,)
@@ -239,46 +251,51 @@ class _Writer:
         finding = self.by_id.get(sentence.finding_ids[0])
         if finding is None or not finding.overridden:
             return sentence
-        said, marks = self.over(finding)
-        text = self.words["with_override"].format(text=sentence.text.rstrip("."), said=said)
+        override_text, marks = self.over(finding)
+        text = self.words["with_override"].format(text=sentence.text.rstrip("."), said=override_text)
         return replace(sentence, text=text, finding_ids=(*sentence.finding_ids, *marks))
 
     def override_of(self, fact: Fact, row: DocumentResult) -> tuple[str, tuple[str, ...]]:
         """What to say of a fact that stands in a clause which an amendment replaced, or perhaps did."""
-        over = [one for one in self.findings[row.document] if one.overridden and _holds(one, fact)]
-        finding = next(filter(is_void, over), next(iter(over), None))
+        overridden = [
+            finding for finding in self.findings[row.document] if finding.overridden and _holds(finding, fact)
+        ]
+        finding = next(filter(is_void, overridden), next(iter(overridden), None))
         if finding is None:
             return "", ()
-        said, marks = self.over(finding)
-        return f"{self.words['semicolon']}{said}", marks
+        text, marks = self.over(finding)
+        return f"{self.words['semicolon']}{text}", marks
 
     def over(self, finding: Finding) -> tuple[str, tuple[str, ...]]:
-        over = finding.overridden or {}
-        said = self.words["overridden" if over.get("certain") else "may"].format(
-            by=one_line(over["by"], NAME_LIMIT), unit=over.get("unit", "page"), page=over["page"]
+        override = finding.overridden or {}
+        text = self.words["overridden" if override.get("certain") else "may"].format(
+            by=one_line(override["by"], NAME_LIMIT), unit=override.get("unit", "page"), page=override["page"]
         )
         place = place_of_override(finding)
         if place.finding_id not in self.evidence:
             self.evidence[place.finding_id] = place
-            if there := self.stated_at(finding, place):
-                self.links[place.finding_id] = there.finding_id
-        return said, (place.finding_id,)
+            if stated := self.stated_at(finding, place):
+                self.links[place.finding_id] = stated.finding_id
+        return text, (place.finding_id,)
 
     def stated_at(self, finding: Finding, place: Finding) -> Finding | None:
         """The stated finding of the amendment in which it changes the article of `finding`; None where several may."""
         action = (finding.overridden or {}).get("action")
-        here = [
+        replacements = [
             fact
             for fact in self.facts.get(place.document, ())
             if fact.kind == "replaces" and fact.page == place.page and fact.detail["action"] == action
         ]
         number = _ARTICLE.match(finding.quote)
-        named = [fact for fact in here if number and number[1] in fact.detail["articles"]] or here
-        return self.holding(named[0], place.document) if len(named) == 1 else None
+        matching = [fact for fact in replacements if number and number[1] in fact.detail["articles"]] or replacements
+        return self.holding(matching[0], place.document) if len(matching) == 1 else None
 
     def holding(self, fact: Fact, document: str) -> Finding | None:
-        mine = self.findings[document]
-        return next((one for one in mine if not one.about and is_stated(one) and _holds(one, fact)), None)
+        findings = self.findings[document]
+        return next(
+            (finding for finding in findings if not finding.about and is_stated(finding) and _holds(finding, fact)),
+            None,
+        )
 
     def borrow(self, fact: Fact, row: DocumentResult) -> Finding:
         """A fact in the form in which the check of sentences knows evidence."""
@@ -286,23 +303,28 @@ class _Writer:
         key = borrowed.finding_id
         if key not in self.evidence:
             self.evidence[key] = borrowed
-            if there := self.holding(fact, row.document):
-                self.links[key] = there.finding_id
+            if stated := self.holding(fact, row.document):
+                self.links[key] = stated.finding_id
         return self.evidence[key]
 
 
 def _figures(fact: Fact, written: str) -> str:
     """A sum as the document writes it in figures, where it does so beside the words."""
-    wanted = f"{fact.detail['amount']} {fact.detail['currency']}"
+    amount = f"{fact.detail['amount']} {fact.detail['currency']}"
     return next(
-        (found.group().strip() for found in _SUM.finditer(fact.quote) if wanted in numbers_in(found.group())), written
+        (match.group().strip() for match in _SUM.finditer(fact.quote) if amount in numbers_in(match.group())), written
     )
 
 
-def _same_quote(one: str, other: str) -> bool:
+def _same_quote(first: str, second: str) -> bool:
     """Do two statements rest on the same quote, given in full?"""
-    mine, its = _QUOTE.search(one), _QUOTE.search(other)
-    return bool(mine and its and mine.group() == its.group() and len(mine.group()) > SHORT)
+    first_quote, second_quote = _QUOTE.search(first), _QUOTE.search(second)
+    return bool(
+        first_quote
+        and second_quote
+        and first_quote.group() == second_quote.group()
+        and len(first_quote.group()) > SHORT
+    )
 
 
 def _holds(finding: Finding, fact: Fact) -> bool:

@@ -51,7 +51,7 @@ class NoteInput:
     """All of the run, scored, each with its decision."""
     documents: Sequence[DocumentResult]
     playbook: Playbook
-    standings: Sequence[SupplierRating]
+    ratings: Sequence[SupplierRating]
     """As scored; a document that names no supplier stands under its own name."""
     language: str = "en"
     """en or fr."""
@@ -63,50 +63,53 @@ class NoteInput:
     """Documents that belong to another: no clause is missed in them."""
 
 
-def write_note(given: NoteInput) -> Note:
+def write_note(note_input: NoteInput) -> Note:
     """Write a note: coverage first, then risk, each supplier, what is not stated and why, and the counts.
 
     Nothing in it depends on the time or on the order of the findings. Not checked yet: see note_check.verified.
     """
-    return _Writer(given).note()
+    return _Writer(note_input).note()
 
 
 class _Writer:
-    def __init__(self, given: NoteInput) -> None:
-        self.given = given
-        self.language = "fr" if given.language == "fr" else "en"
+    def __init__(self, note_input: NoteInput) -> None:
+        self.note_input = note_input
+        self.language = "fr" if note_input.language == "fr" else "en"
         self.texts = texts(self.language)
-        self.findings = sorted(given.findings, key=most_serious_first)
+        self.findings = sorted(note_input.findings, key=most_serious_first)
         self.titles = {
             clause.type: title_in(clause.title, clause.type, self.language)
-            for clause in (*given.playbook.clauses, *given.playbook.across)
+            for clause in (*note_input.playbook.clauses, *note_input.playbook.across)
         }
         self.titles.setdefault(MISSING, self.say("missing_clause"))
-        for name in {name for one in self.findings for name in (one.clause_type, one.about) if name}:
+        for name in {name for finding in self.findings for name in (finding.clause_type, finding.about) if name}:
             self.titles.setdefault(name, one_line(shipped_title(name, self.language), 80))
-        ranked = sorted(given.standings, key=lambda one: (-_rank(one.risk), -one.score, one.name))
+        ranked = sorted(note_input.ratings, key=lambda rating: (-_rank(rating.risk), -rating.score, rating.name))
         self.absent = self.absences()
-        self.names = names_of(one.name for one in ranked)
-        self.group = {one.document: self.named(one.supplier or one.document) for one in given.documents}
+        self.names = names_of(rating.name for rating in ranked)
+        self.group = {row.document: self.named(row.supplier or row.document) for row in note_input.documents}
         # Suppliers of whom no document was read: their low score would say something that nobody knows.
         self.unread = {*self.group.values()} - {
-            self.group[one.document] for one in given.documents if one.state == "done"
+            self.group[row.document] for row in note_input.documents if row.state == "done"
         }
         self.behind = self.by_group(finding for finding in self.findings if finding.score > 0)
-        called = self.called()
-        self.standings = [self.standing(one, called) for one in ranked]
+        names = self.called()
+        self.ratings = [self.standing(rating, names) for rating in ranked]
 
-    def standing(self, one: SupplierRating, called: Mapping[str, str]) -> SupplierRating:
-        grounds = grounded(one, self.behind[one.name], self.given.documents, self.given.playbook)
-        done = [row.document for row in self.given.documents if row.state == "done"]
-        mine = [document for document in done if self.group[document] == one.name]
-        return as_shown(one, grounds, self.language, called, mine)
+    def standing(self, rating: SupplierRating, names: Mapping[str, str]) -> SupplierRating:
+        grounds = grounded(rating, self.behind[rating.name], self.note_input.documents, self.note_input.playbook)
+        done = [row.document for row in self.note_input.documents if row.state == "done"]
+        supplier_documents = [document for document in done if self.group[document] == rating.name]
+        return as_shown(rating, grounds, self.language, names, supplier_documents)
 
     def called(self) -> dict[str, str]:
         """What the scores call a clause type → what this note calls it."""
-        known = (*self.given.playbook.clauses, *self.given.playbook.across)
-        named = {one.type: title_in(one.title, one.type) for one in known}
-        return {named.get(each) or shipped_title(each): title for each, title in self.titles.items()}
+        clauses = (*self.note_input.playbook.clauses, *self.note_input.playbook.across)
+        score_titles = {clause.type: title_in(clause.title, clause.type) for clause in clauses}
+        return {
+            score_titles.get(clause_type) or shipped_title(clause_type): title
+            for clause_type, title in self.titles.items()
+        }
 
     def absences(self) -> Absences:
         types: dict[str, set[str]] = defaultdict(set)
@@ -114,12 +117,12 @@ class _Writer:
             if status_of(finding) != "rejected" and not finding.about:
                 types[finding.document].add(finding.clause_type)
         return Absences(
-            self.given.playbook,
-            self.given.looked_for or LookedFor(self.given.playbook),
-            self.given.parts,
+            self.note_input.playbook,
+            self.note_input.looked_for or LookedFor(self.note_input.playbook),
+            self.note_input.parts,
             self.titles,
             types,
-            {(one.document, one.about): one for one in self.findings if one.about},
+            {(finding.document, finding.about): finding for finding in self.findings if finding.about},
             self.say,
             self.count,
             self.texts["and"],
@@ -134,7 +137,7 @@ class _Writer:
     def note(self) -> Note:
         coverage, with_failures = covered(self.read(), self.say, self.count, self.texts["and"])
         sections = [
-            Section("coverage", self.say("coverage"), (*coverage, *self.absent.unsought(self.given.documents))),
+            Section("coverage", self.say("coverage"), (*coverage, *self.absent.unsought(self.note_input.documents))),
             Section("risk", self.say("risk"), tuple(self.risks())),
             *self.suppliers(),
         ]
@@ -144,41 +147,43 @@ class _Writer:
             ("unlocated", self.is_lost),
         )
         for kind, sentence in unstated:
-            sentences = tuple(sentence(one) for one in self.findings if status_of(one) == kind)
+            sentences = tuple(sentence(finding) for finding in self.findings if status_of(finding) == kind)
             if sentences:
                 sections.append(Section(kind, self.say(kind), sentences))
         sections.append(Section("about", self.say("about"), tuple(self.about())))
         read = tuple(
-            replace(one, waiting=self.unreviewed(one.name)) for one in self.standings if one.name not in self.unread
+            replace(rating, waiting=self.unreviewed(rating.name))
+            for rating in self.ratings
+            if rating.name not in self.unread
         )
         findings = tuple(self.findings)
-        return Note(self.given.title, self.language, tuple(sections), findings, read, self.titles, with_failures)
+        return Note(self.note_input.title, self.language, tuple(sections), findings, read, self.titles, with_failures)
 
     def read(self) -> list[DocumentResult]:
         """The documents, with what is said of their reading in the note's language."""
         if self.language != "fr":
-            return list(self.given.documents)
+            return list(self.note_input.documents)
         return [
-            replace(one, reason=french_reading(one.reason), warnings=tuple(map(french_reading, one.warnings)))
-            for one in self.given.documents
+            replace(row, reason=french_reading(row.reason), warnings=tuple(map(french_reading, row.warnings)))
+            for row in self.note_input.documents
         ]
 
     def risks(self) -> Iterable[Sentence]:
-        if not self.standings:
+        if not self.ratings:
             yield Sentence(self.say("no_standings"))
-        for one in self.standings:
-            grounds = [finding.finding_id for finding in self.behind[one.name] if is_stated(finding)]
-            lead = one_line(one.name, NAME_LIMIT) or self.say("unnamed")
-            if one.name in self.unread:
+        for rating in self.ratings:
+            grounds = [finding.finding_id for finding in self.behind[rating.name] if is_stated(finding)]
+            lead = one_line(rating.name, NAME_LIMIT) or self.say("unnamed")
+            if rating.name in self.unread:
                 yield Sentence(self.say("not_scored"), lead=lead)
                 continue
-            said = [one_line(reason, 300 + NAME_LIMIT).rstrip(".") for reason in one.reasons[:MOST_REASONS]]
-            if len(one.reasons) > MOST_REASONS:
-                said.append(self.say("more_reasons", count=len(one.reasons) - MOST_REASONS))
-            reasons = self.texts["semicolon"].join(said)
+            shown_reasons = [one_line(reason, 300 + NAME_LIMIT).rstrip(".") for reason in rating.reasons[:MOST_REASONS]]
+            if len(rating.reasons) > MOST_REASONS:
+                shown_reasons.append(self.say("more_reasons", count=len(rating.reasons) - MOST_REASONS))
+            reasons = self.texts["semicolon"].join(shown_reasons)
             key = "standing_reasons" if reasons else "standing"
-            text = self.say(key, risk=risk_label(one.risk, self.language), score=one.score, reasons=reasons)
-            waiting = self.unreviewed(one.name)
+            text = self.say(key, risk=risk_label(rating.risk, self.language), score=rating.score, reasons=reasons)
+            waiting = self.unreviewed(rating.name)
             if waiting:
                 text = f"{text} {self.say('standing_waiting', findings=self.count(waiting, 'finding'))}"
             yield Sentence(text, tuple(grounds[:10]), lead=lead)
@@ -199,15 +204,17 @@ class _Writer:
     def suppliers(self) -> Iterable[Section]:
         stated = self.by_group(finding for finding in self.findings if is_stated(finding) and not finding.about)
         documents: dict[str, list[DocumentResult]] = defaultdict(list)
-        for one in self.given.documents:
-            if one.state == "done":
-                documents[self.group[one.document]].append(one)
-        order = {one.name: place for place, one in enumerate(self.standings)}
+        for row in self.note_input.documents:
+            if row.state == "done":
+                documents[self.group[row.document]].append(row)
+        order = {rating.name: place for place, rating in enumerate(self.ratings)}
         written: dict[str, list[Sentence]] = defaultdict(list)
-        for name, sentences in self.given.written.items():
+        for name, sentences in self.note_input.written.items():
             written[self.named(name)] += sentences
-        for name in sorted({*stated, *documents, *written}, key=lambda one: (order.get(one, len(order)), one)):
-            facts = [*written.get(name, ()), *(self.fact(one) for one in stated.get(name, ()))]
+        for name in sorted(
+            {*stated, *documents, *written}, key=lambda supplier: (order.get(supplier, len(order)), supplier)
+        ):
+            facts = [*written.get(name, ()), *(self.fact(finding) for finding in stated.get(name, ()))]
             absences = list(self.absent.of(documents.get(name, [])))
             if facts or absences:
                 none = [] if facts else [Sentence(self.say("nothing_stated"))]
@@ -222,8 +229,8 @@ class _Writer:
         reason = reasons_in(self.language, one_line(finding.review_reason, 300), about)
         reason = reason or self.say("waiting_default")
         if finding.about:
-            where = {"clause": about, "document": one_line(finding.document, NAME_LIMIT)}
-            text = self.say("waiting_absent", risk=self.risk(finding), reason=reason, **where)
+            placeholders = {"clause": about, "document": one_line(finding.document, NAME_LIMIT)}
+            text = self.say("waiting_absent", risk=self.risk(finding), reason=reason, **placeholders)
             return Sentence(text, (finding.finding_id,), lead=self.titles[MISSING])
         text = self.say(
             "waiting_one", quote=self.quote(finding), place=self.place(finding), risk=self.risk(finding), reason=reason
@@ -233,9 +240,9 @@ class _Writer:
     def is_rejected(self, finding: Finding) -> Sentence:
         reviewer, at, reason = decided(finding, self.language)
         if finding.about:
-            where = {"clause": self.about_clause(finding), "document": one_line(finding.document, NAME_LIMIT)}
+            placeholders = {"clause": self.about_clause(finding), "document": one_line(finding.document, NAME_LIMIT)}
             why = reason or self.say("no_reason")
-            text = self.say("rejected_absent", reviewer=reviewer, at=at, reason=why, **where)
+            text = self.say("rejected_absent", reviewer=reviewer, at=at, reason=why, **placeholders)
             return Sentence(text, (finding.finding_id,), lead=self.titles[MISSING])
         text = self.say(
             "rejected_one",
@@ -262,8 +269,8 @@ class _Writer:
         counts: dict[str, int] = dict.fromkeys(("accepted", "passed", "waiting", "rejected", "unlocated"), 0)
         for finding in self.findings:
             counts[status_of(finding)] += 1
-        said = {status: self.count(number, f"count_{status}") for status, number in counts.items()}
-        yield Sentence(self.say("about_findings", findings=self.count(len(self.findings), "finding"), **said))
+        status_counts = {status: self.count(number, f"count_{status}") for status, number in counts.items()}
+        yield Sentence(self.say("about_findings", findings=self.count(len(self.findings), "finding"), **status_counts))
         if reviewers := reviewers_of(self.findings, self.language):
             yield Sentence(self.say("about_decided", reviewers=reviewers))
         yield Sentence(self.say("about_check"))
@@ -271,8 +278,8 @@ class _Writer:
     def quote(self, finding: Finding) -> str:
         short = one_line(finding.quote, QUOTE_LIMIT)
         # A cut that leaves out a "not" would say something else.
-        whole = short if negated(short) or not negated(finding.quote) else one_line(finding.quote, len(finding.quote))
-        return self.say("quote", quote=whole)
+        text = short if negated(short) or not negated(finding.quote) else one_line(finding.quote, len(finding.quote))
+        return self.say("quote", quote=text)
 
     def place(self, finding: Finding) -> str:
         return place(finding, self.language)
@@ -292,27 +299,28 @@ def with_dropped(note: Note) -> Note:
     if not note.dropped:
         return note
     table = texts(note.language)
-    repeated = sum(one.problem.startswith(OVERUSED.partition("{")[0]) for one in note.dropped)
-    said = [
+    repeated = sum(dropped.problem.startswith(OVERUSED.partition("{")[0]) for dropped in note.dropped)
+    sentences = [
         Sentence(table[key].format(sentences=count(number, table["sentence"], table["sentences"], note.language)))
         for key, number in (("about_dropped", len(note.dropped) - repeated), ("about_repeated", repeated))
         if number
     ]
     sections = [
-        replace(one, sentences=(*one.sentences, *said)) if one.kind == "about" else one for one in note.sections
+        replace(section, sentences=(*section.sentences, *sentences)) if section.kind == "about" else section
+        for section in note.sections
     ]
     return replace(note, sections=tuple(sections))
 
 
 def place(finding: Finding, language: str) -> str:
     """Document and page in words: "master.pdf, page 3", "master.pdf, pages 3–4", "master.docx, section 3"."""
-    named = {"document": one_line(finding.document, NAME_LIMIT), "unit": finding.unit}
+    placeholders = {"document": one_line(finding.document, NAME_LIMIT), "unit": finding.unit}
     if finding.page is None:
-        return texts(language)["place_none"].format(**named)
+        return texts(language)["place_none"].format(**placeholders)
     last = finding.page_end
     if last and last > finding.page:
-        return texts(language)["place_pages"].format(first=finding.page, last=last, **named)
-    return texts(language)["place"].format(page=finding.page, **named)
+        return texts(language)["place_pages"].format(first=finding.page, last=last, **placeholders)
+    return texts(language)["place"].format(page=finding.page, **placeholders)
 
 
 def _rank(risk: str) -> int:

@@ -9,7 +9,7 @@ from datetime import date
 from itertools import groupby
 
 from nodes.domain.case_law.body.summary import PARTS
-from nodes.domain.case_law.groups import OWN, Groups, grouped, paper
+from nodes.domain.case_law.groups import OWN, Groups, group_rulings, ruling_document
 from nodes.domain.case_law.head.dates import french
 from nodes.domain.evidence.fact_evidence import borrowed_from, without
 from nodes.domain.evidence.facts import Fact, of_kind
@@ -40,16 +40,23 @@ class _Decision:
     @property
     def joined(self) -> list[str]:
         """Numbers of the cases that it decides beside the first."""
-        own = [one for one in of_kind(self.facts, "case_number") if one.detail.get("kind", "pourvoi") in OWN]
-        return [one.value for one in own[1:] if one.detail.get("kind") == own[0].detail.get("kind")]
+        own = [fact for fact in of_kind(self.facts, "case_number") if fact.detail.get("kind", "pourvoi") in OWN]
+        return [fact.value for fact in own[1:] if fact.detail.get("kind") == own[0].detail.get("kind")]
 
     def shown(self, kind: str, clause_type: str, doubt: str) -> str:
         """A value as the note may give it: marked while its finding waits, "" once it was rejected."""
-        fact = next((one for one in self.facts if one.kind == kind and one.detail.get("kind", "pourvoi") in OWN), None)
+        fact = next(
+            (fact for fact in self.facts if fact.kind == kind and fact.detail.get("kind", "pourvoi") in OWN), None
+        )
         if fact is None or fact.alignment == "not_found":
             return ""
         finding = next(
-            (one for one in self.findings if one.clause_type == clause_type and one.spans == fact.spans), None
+            (
+                finding
+                for finding in self.findings
+                if finding.clause_type == clause_type and finding.spans == fact.spans
+            ),
+            None,
         )
         status = status_of(finding) if finding else "passed"
         value = french(date.fromisoformat(fact.value)) if kind == "decision_date" else fact.value
@@ -58,36 +65,38 @@ class _Decision:
         return doubt.format(value=value) if status == "waiting" else value
 
     def marks(self, *types: str) -> tuple[str, ...]:
-        return tuple(one.finding_id for one in self.findings if one.clause_type in types and is_stated(one))
+        return tuple(
+            finding.finding_id for finding in self.findings if finding.clause_type in types and is_stated(finding)
+        )
 
 
-def write_decision_note(given: NoteInput, facts: Mapping[str, Sequence[Fact]]) -> Note:
+def write_decision_note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact]]) -> Note:
     """Coverage, the table, a section for each decision, then what waits or was rejected; checked like every note.
 
     `facts` by document. Attachments stand under the decision that carries them or beside which they lie; a decision
     that two documents hold is one.
     """
-    groups = grouped(paper(one, facts.get(one.document, ())) for one in given.documents)
-    given = replace(given, parts=frozenset((*given.parts, *groups.attached)))
-    base = write_note(given)
-    writer = _Writer(given, facts, groups)
-    decisions = list(writer.decisions())
-    index = Section("index", writer.words["index"], tuple(writer.row(one) for one in decisions))
-    kept = tuple(one for one in base.sections if one.kind not in ("risk", "supplier"))
-    sections = (kept[0], index, *(writer.section(one) for one in decisions), *kept[1:])
+    groups = group_rulings(ruling_document(row, facts.get(row.document, ())) for row in note_input.documents)
+    note_input = replace(note_input, parts=frozenset((*note_input.parts, *groups.attached)))
+    base = write_note(note_input)
+    writer = _Writer(note_input, facts, groups)
+    rulings = list(writer.decisions())
+    index = Section("index", writer.words["index"], tuple(writer.row(ruling) for ruling in rulings))
+    base_sections = tuple(section for section in base.sections if section.kind not in ("risk", "supplier"))
+    sections = (base_sections[0], index, *(writer.section(ruling) for ruling in rulings), *base_sections[1:])
     evidence = (*base.findings, *writer.evidence.values())
     checked, _ = verified(replace(base, sections=sections, standings=(), findings=evidence))
     return without(checked, writer.evidence, {})
 
 
 class _Writer:
-    def __init__(self, given: NoteInput, facts: Mapping[str, Sequence[Fact]], groups: Groups) -> None:
-        self.given, self.facts, self.groups = given, facts, groups
-        self.words = decision_texts(given.language)
-        self.language = given.language
+    def __init__(self, note_input: NoteInput, facts: Mapping[str, Sequence[Fact]], groups: Groups) -> None:
+        self.note_input, self.facts, self.groups = note_input, facts, groups
+        self.words = decision_texts(note_input.language)
+        self.language = note_input.language
         self.evidence: dict[str, Finding] = {}
         self.findings: dict[str, list[Finding]] = defaultdict(list)
-        for finding in given.findings:
+        for finding in note_input.findings:
             self.findings[finding.document].append(finding)
 
     def decisions(self) -> list[_Decision]:
@@ -95,7 +104,7 @@ class _Writer:
         attached: dict[str, list[DocumentResult]] = defaultdict(list)
         copies: dict[str, list[DocumentResult]] = defaultdict(list)
         alone: list[DocumentResult] = []
-        for row in self.given.documents:
+        for row in self.note_input.documents:
             root = self.groups.root(row.document)
             if row.document in self.groups.copies:
                 copies[root].append(row)
@@ -103,115 +112,120 @@ class _Writer:
                 attached[root].append(row)
             elif row.state == "done":
                 alone.append(row)
-        found = []
+        rulings = []
         for row in alone:
             name = row.document
-            found.append(_Decision(row, self.facts.get(name, ()), self.findings[name], attached[name], copies[name]))
-        found.sort(key=lambda one: one.row.document)
-        return sorted(found, key=lambda one: _value(one.facts, "decision_date"), reverse=True)
+            rulings.append(_Decision(row, self.facts.get(name, ()), self.findings[name], attached[name], copies[name]))
+        rulings.sort(key=lambda ruling: ruling.row.document)
+        return sorted(rulings, key=lambda ruling: _value(ruling.facts, "decision_date"), reverse=True)
 
-    def row(self, one: _Decision) -> Sentence:
+    def row(self, ruling: _Decision) -> Sentence:
         doubt = self.words["doubt"]
-        number = self.number(one)
+        number = self.number(ruling)
         cells = (
-            one.shown("decision_date", "decision_date", doubt),
-            self.sitting(one),
-            one.shown("solution", "solution", doubt),
-            self.documents(one),
+            ruling.shown("decision_date", "decision_date", doubt),
+            self.sitting(ruling),
+            ruling.shown("solution", "solution", doubt),
+            self.documents(ruling),
         )
-        known = any((number, *cells[:3]))
-        text = " · ".join(cell or "—" for cell in cells) if known else f"{self.words['none']} · {cells[3]}"
-        return Sentence(text, one.marks("case_number", "decision_date", "solution"), "frame", number or "—")
+        recognised = any((number, *cells[:3]))
+        text = " · ".join(cell or "—" for cell in cells) if recognised else f"{self.words['none']} · {cells[3]}"
+        return Sentence(text, ruling.marks("case_number", "decision_date", "solution"), "frame", number or "—")
 
-    def number(self, one: _Decision) -> str:
+    def number(self, ruling: _Decision) -> str:
         """Its number, and those of the cases that were joined to it."""
-        first = one.shown("case_number", "case_number", self.words["doubt"])
+        first = ruling.shown("case_number", "case_number", self.words["doubt"])
         if not first:
             return ""
-        named = one.joined if len(one.joined) < MOST_NUMBERS else one.joined[: MOST_NUMBERS - 2]
-        left = len(one.joined) - len(named)
-        more = f" {self.words['more'].format(count=left)}" if left else ""
-        return ", ".join([first, *named]) + more
+        numbers = ruling.joined if len(ruling.joined) < MOST_NUMBERS else ruling.joined[: MOST_NUMBERS - 2]
+        remaining = len(ruling.joined) - len(numbers)
+        suffix = f" {self.words['more'].format(count=remaining)}" if remaining else ""
+        return ", ".join([first, *numbers]) + suffix
 
-    def documents(self, one: _Decision) -> str:
-        names = self.words["semicolon"].join(one_line(row.document, NAME_LIMIT) for row in one.copies)
-        own = one_line(one.row.document, NAME_LIMIT)
+    def documents(self, ruling: _Decision) -> str:
+        names = self.words["semicolon"].join(one_line(row.document, NAME_LIMIT) for row in ruling.copies)
+        own = one_line(ruling.row.document, NAME_LIMIT)
         return self.words["again"].format(document=own, others=names) if names else own
 
-    def sitting(self, one: _Decision) -> str:
-        names = [fact.value for kind in ("court", "chamber") for fact in of_kind(one.facts, kind)[:1]]
+    def sitting(self, ruling: _Decision) -> str:
+        names = [fact.value for kind in ("court", "chamber") for fact in of_kind(ruling.facts, kind)[:1]]
         return ", ".join([*names[:1], *(name[:1].lower() + name[1:] for name in names[1:])])
 
-    def title(self, one: _Decision) -> str:
+    def title(self, ruling: _Decision) -> str:
         doubt = self.words["doubt"]
-        number = self.number(one)
+        number = self.number(ruling)
         parts = (
-            self.sitting(one),
-            one.shown("decision_date", "decision_date", doubt),
+            self.sitting(ruling),
+            ruling.shown("decision_date", "decision_date", doubt),
             number and f"{self.words['n']} {number}",
         )
-        return ", ".join(filter(None, parts)) or one_line(one.row.document, NAME_LIMIT)
+        return ", ".join(filter(None, parts)) or one_line(ruling.row.document, NAME_LIMIT)
 
-    def section(self, one: _Decision) -> Section:
-        return Section("decision", self.title(one), tuple([*self.head(one), *self.body(one)]))
+    def section(self, ruling: _Decision) -> Section:
+        return Section("decision", self.title(ruling), tuple([*self.head(ruling), *self.body(ruling)]))
 
-    def head(self, one: _Decision) -> Iterator[Sentence]:
-        yield Sentence(f"{one_line(one.row.document, NAME_LIMIT)}, {self.length(one.row)}", lead=self.words["document"])
-        if one.copies:
-            named = [f"{one_line(row.document, NAME_LIMIT)}, {self.length(row)}" for row in one.copies]
+    def head(self, ruling: _Decision) -> Iterator[Sentence]:
+        yield Sentence(
+            f"{one_line(ruling.row.document, NAME_LIMIT)}, {self.length(ruling.row)}", lead=self.words["document"]
+        )
+        if ruling.copies:
+            names = [f"{one_line(row.document, NAME_LIMIT)}, {self.length(row)}" for row in ruling.copies]
             yield Sentence(
-                self.words["alike"].format(names=self.words["semicolon"].join(named)), lead=self.words["copies"]
+                self.words["alike"].format(names=self.words["semicolon"].join(names)), lead=self.words["copies"]
             )
         sat = [
-            *of_kind(one.facts, "court")[:1],
-            *of_kind(one.facts, "chamber")[:1],
-            *of_kind(one.facts, "formation")[:1],
+            *of_kind(ruling.facts, "court")[:1],
+            *of_kind(ruling.facts, "chamber")[:1],
+            *of_kind(ruling.facts, "formation")[:1],
         ]
         if sat:
             mark = sat[-1].detail.get("mark", "")
             text = ", ".join(fact.value for fact in sat) + (f" ({mark})" if mark else "")
             yield Sentence(self.said(text, sat[0]), lead=self.words["court"])
         for key, kind in (("number", "case_number"), ("date", "decision_date"), ("solution", "solution")):
-            value = self.number(one) if key == "number" else one.shown(kind, kind, self.words["doubt"])
+            value = self.number(ruling) if key == "number" else ruling.shown(kind, kind, self.words["doubt"])
             if value:
                 fact = next(
-                    fact for fact in one.facts if fact.kind == kind and fact.detail.get("kind", "pourvoi") in OWN
+                    fact for fact in ruling.facts if fact.kind == kind and fact.detail.get("kind", "pourvoi") in OWN
                 )
-                yield Sentence(self.said(value, fact), one.marks(kind), lead=self.words[key])
-        for fact in of_kind(one.facts, "attacked_decision")[:1]:
+                yield Sentence(self.said(value, fact), ruling.marks(kind), lead=self.words[key])
+        for fact in of_kind(ruling.facts, "attacked_decision")[:1]:
             yield Sentence(self.said(one_line(fact.value, 300), fact), lead=self.words["attacked"])
-        yield from self.listed("parties", of_kind(one.facts, "party"), MOST_PARTIES)
-        laws = of_kind(one.facts, "statute")
+        yield from self.listed("parties", of_kind(ruling.facts, "party"), MOST_PARTIES)
+        laws = of_kind(ruling.facts, "statute")
         yield from self.listed(
-            "applied", [fact for fact in laws if fact.detail["role"] == "visa"], MOST_TEXTS, one.marks("applied_text")
+            "applied",
+            [fact for fact in laws if fact.detail["role"] == "visa"],
+            MOST_TEXTS,
+            ruling.marks("applied_text"),
         )
         # What the annexed grounds alone cite says nothing of the decision.
-        others = [
+        cited = [
             fact for fact in laws if fact.detail["role"] == "cited" and fact.detail["zone"] not in ("annex", "head")
         ]
-        yield from self.listed("cited", others, MOST_TEXTS)
+        yield from self.listed("cited", cited, MOST_TEXTS)
 
     def listed(self, key: str, facts: Sequence[Fact], most: int, marks: tuple[str, ...] = ()) -> Iterator[Sentence]:
         if facts:
-            named = []
+            parts = []
             for page, group in groupby(facts[:most], key=lambda fact: (fact.page, fact.page_end, fact.unit)):
                 values = self.words["semicolon"].join(one_line(fact.value, 160) for fact in group)
-                named.append(self.words["said"].format(text=values, page=self.page(*page)) if page[0] else values)
-            more = [self.words["more"].format(count=len(facts) - most)] if len(facts) > most else []
-            yield Sentence(self.words["semicolon"].join([*named, *more]), marks, lead=self.words[key])
+                parts.append(self.words["said"].format(text=values, page=self.page(*page)) if page[0] else values)
+            overflow = [self.words["more"].format(count=len(facts) - most)] if len(facts) > most else []
+            yield Sentence(self.words["semicolon"].join([*parts, *overflow]), marks, lead=self.words[key])
 
-    def body(self, one: _Decision) -> Iterator[Sentence]:
+    def body(self, ruling: _Decision) -> Iterator[Sentence]:
         for part in PARTS:
-            facts = of_kind(one.facts, f"summary_{part}")
+            facts = of_kind(ruling.facts, f"summary_{part}")
             written = [fact for fact in facts if not fact.source.startswith("local:")]
             for fact in written or facts:
-                if sentence := self.summarised(one, fact, self.words[part]):
+                if sentence := self.summarised(ruling, fact, self.words[part]):
                     yield sentence
-        for finding in one.findings:
+        for finding in ruling.findings:
             if finding.clause_type in ("amount_ordered", "costs") and is_stated(finding):
                 yield self.quoted(finding, self.words["ordered"])
-        if one.attached:
-            names = self.words["semicolon"].join(self.attachment(row) for row in one.attached)
+        if ruling.attached:
+            names = self.words["semicolon"].join(self.attachment(row) for row in ruling.attached)
             yield Sentence(names, lead=self.words["attached"])
 
     def attachment(self, row: DocumentResult) -> str:
@@ -225,10 +239,10 @@ class _Writer:
     def length(self, row: DocumentResult) -> str:
         return count(len(row.pages), row.unit, f"{row.unit}s", self.language)
 
-    def summarised(self, one: _Decision, fact: Fact, lead: str) -> Sentence | None:
+    def summarised(self, ruling: _Decision, fact: Fact, lead: str) -> Sentence | None:
         if fact.page is None or fact.alignment == "not_found":
             return None
-        borrowed = borrowed_from(fact, one.row)
+        borrowed = borrowed_from(fact, ruling.row)
         self.evidence[borrowed.finding_id] = borrowed
         if fact.source.startswith("local:"):
             return self.quoted(borrowed, lead)

@@ -224,7 +224,7 @@ def test_hostile_text_has_no_meaning_in_the_markdown() -> None:
         title=HOSTILE,
         findings=findings,
         documents=documents,
-        standings=[SupplierRating(HOSTILE, "high", 9, (HOSTILE,))],
+        ratings=[SupplierRating(HOSTILE, "high", 9, (HOSTILE,))],
     )
     text = to_markdown(note)
     text.encode()
@@ -248,14 +248,14 @@ def test_a_note_of_2000_findings_is_written_and_loses_none() -> None:
         for n in range(2000)
     ]
     documents = [make_document(n, f"d{n}.pdf", f"Supplier {n}") for n in range(120)]
-    note, dropped = verified(make_note(findings=findings, documents=documents, standings=()))
+    note, dropped = verified(make_note(findings=findings, documents=documents, ratings=()))
     to_markdown(note)
     assert dropped == () and len(note.findings) == 2000
 
 
 def test_a_supplier_of_whom_nothing_was_read_gets_no_risk() -> None:
     standings = [SupplierRating("Acme SAS", "high", 62), SupplierRating("broken.pdf", "low", 0)]
-    note = make_note(standings=standings)
+    note = make_note(ratings=standings)
     assert [one.name for one in note.standings] == ["Acme SAS"]
     assert said(note, "risk") == [
         "high risk, 62 of 100. It counts 1 finding that nobody has reviewed.",
@@ -278,7 +278,7 @@ def test_the_spellings_of_a_supplier_share_one_section_and_two_companies_do_not(
         for place, name in enumerate(names)
     ]
     standings = [SupplierRating(name, "low", 5) for name in names[1:]]
-    note, dropped = verified(make_note(documents=documents, findings=findings, standings=standings))
+    note, dropped = verified(make_note(documents=documents, findings=findings, ratings=standings))
     assert dropped == ()
     sections = {one.title: one.sentences for one in note.sections if one.kind == "supplier"}
     marks = {title: [one.finding_ids[0] for one in said if one.finding_ids] for title, said in sections.items()}

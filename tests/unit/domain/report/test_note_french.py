@@ -41,7 +41,7 @@ def test_a_french_note_has_no_english_words_of_ours() -> None:
                      spans=(), reasons=("+40 no cap", about), needs_review=True, review_reason="a clause is missing"),
         *(make_finding(f"a{n}", CHANGE, clause_type=f"missing_{one}") for n, one in ((4, "master"), (5, "annex"))),
     ]  # fmt: skip
-    note = make_note("fr", findings=findings, standings=[SupplierRating("Acme SAS", "high", 62, REASONS)])
+    note = make_note("fr", findings=findings, ratings=[SupplierRating("Acme SAS", "high", 62, REASONS)])
     assert note.standings[0].reasons == (
         "55 Plafond, page 3 : +20 limited ; peut-être remplacé par b.pdf, page 2",
         "50 Contrat principal absent, section 1 : +50 no master ; ce qu’il modifie n’est pas parmi les documents",
@@ -58,7 +58,7 @@ def test_a_french_note_has_no_english_words_of_ours() -> None:
     for shown in (to_markdown(note), render_report(note).replace("\u00a0", " ")):
         assert "remplacé par b.pdf, section 2" in shown and "overridden" not in shown
         assert "aucune clause « Plafond » n’a été trouvée dans ce qui a été lu : 1 page sur 2" in shown
-    assert make_note(findings=findings, standings=[SupplierRating("Acme SAS", "high", 62, REASONS)]).standings[
+    assert make_note(findings=findings, ratings=[SupplierRating("Acme SAS", "high", 62, REASONS)]).standings[
         0
     ].reasons == (REASONS)
 

@@ -88,7 +88,7 @@ def test_hostile_text_has_no_meaning_in_the_report() -> None:
     ]
     documents = [make_document(0, hostile, hostile, warnings=(hostile,), state="failed", reason=hostile)]
     standings = [SupplierRating(hostile, "high", 9, (hostile,))]
-    note = make_note(title=hostile, findings=findings, documents=documents, standings=standings)
+    note = make_note(title=hostile, findings=findings, documents=documents, ratings=standings)
     html = render_report(note, ReportFacts(hostile, cost=hostile, engine=hostile))
     html.encode()
     page = Page(html)
@@ -104,7 +104,7 @@ def test_the_same_note_gives_the_same_bytes() -> None:
 
 
 def test_a_report_without_findings_says_so_without_an_empty_table() -> None:
-    html = render_report(make_note(findings=(), documents=(), standings=()))
+    html = render_report(make_note(findings=(), documents=(), ratings=()))
     assert "No document was read." in html and "No supplier was scored." in html and "<table" not in html
 
 
@@ -118,7 +118,7 @@ def test_the_report_says_at_its_head_who_decided_and_how_often() -> None:
 
 def test_what_is_folded_on_the_screen_is_opened_for_the_printer() -> None:
     standings = [SupplierRating("Acme SAS", "high", 62, tuple(f"{n} Clause {n}: +{n} reason" for n in range(9, 0, -1)))]
-    html = render_report(make_note(standings=standings), FACTS)
+    html = render_report(make_note(ratings=standings), FACTS)
     assert "<summary>and 3 more</summary>" in html
     script = html[html.rindex("<script>") :]
     assert re.search(r'"beforeprint".*querySelectorAll\("details"\).*open = true', script, re.DOTALL)
