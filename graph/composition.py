@@ -152,7 +152,7 @@ async def _services(
     ledger: Ledger,
     calls: Calls,
     releases: Releases,
-    pulse: Heartbeat,
+    heartbeat: Heartbeat,
 ) -> Services:
     return Services(
         clock=SystemClock(),
@@ -161,7 +161,7 @@ async def _services(
         ledger=ledger,
         calls=calls,
         pool=PlainPool(),
-        pulse=pulse,
+        heartbeat=heartbeat,
         playbooks=FilePlaybooks(),
         releases=releases,
         rules_sha256=await asyncio.to_thread(local_sha256),

@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 
 from nodes.domain.runs.batching import batch_range
 from nodes.domain.runs.settings import Run
-from nodes.domain.runs.state_validation import Entered
+from nodes.domain.runs.state_validation import ValidState
 from nodes.domain.shared.errors import LimitReached
 from nodes.domain.shared.formats import count, duration
 from nodes.ports import Services
@@ -48,7 +48,7 @@ class _Step:
     def __init__(self, services: Services, run: Run, runtime: Runtime[RunContext]) -> None:
         self.services, self.run, self.runtime = services, run, runtime
 
-    async def settle(
+    async def process(
         self,
         ordinals: Sequence[int],
         following: Callable[[], Awaitable[Sequence[int]]],
@@ -63,8 +63,8 @@ class _Step:
             event = {"event": "document", "ordinal": ordinal, "document": work.inputs[ordinal].document}
             self.runtime.stream_writer(event)
 
-        async with self.services.pulse.during(self.run, self.runtime.stream_writer):
-            return await self.services.pool.settle(
+        async with self.services.heartbeat.during(self.run, self.runtime.stream_writer):
+            return await self.services.pool.process(
                 self.run,
                 ordinals,
                 following,
@@ -77,27 +77,27 @@ class _Step:
             )
 
 
-async def _batch(step: _Step, run_state: Entered) -> dict[str, Any]:
+async def _batch(step: _Step, run_state: ValidState) -> dict[str, Any]:
     services, run = step.services, step.run
     index, total = run_state.batch_index, run_state.batch_total
     batch = batch_range(index, run_state.batch_size, run.documents_total)
     ledger, wait = services.ledger, run.settings.batch_wait_seconds
     ordinals = await ledger.open_documents(run.run_id, batch.start, batch.stop)
     following = partial(ledger.open_documents, run.run_id, batch.stop, run.documents_total)
-    late = await step.settle(ordinals, following, wait=wait)
+    late = await step.process(ordinals, following, wait=wait)
     if late:
         reason = f"It was not done {duration(wait)} after the others of its batch; it is tried once more at the end."
-        await ledger.put_off(run.run_id, late, reason)
+        await ledger.defer(run.run_id, late, reason)
     rows = await ledger.documents(run.run_id, batch.start, batch.stop)
     if any(row.state == "pending" for row in rows):
         return {"headline": f"extract: batch {index + 1} of {total} was left at a drain"}
     in_time = [row for row in rows if not row.slow]
     await close(services, run, f"findings_batch_{index + 1}", index, rows)
-    failed, put_off = sum(row.state == "failed" for row in in_time), len(rows) - len(in_time)
-    event = {"event": "batch", "index": index + 1, "total": total, "failed": failed, "deferred": put_off}
+    failed, deferred = sum(row.state == "failed" for row in in_time), len(rows) - len(in_time)
+    event = {"event": "batch", "index": index + 1, "total": total, "failed": failed, "deferred": deferred}
     step.runtime.stream_writer(event)
     findings = count(sum(row.findings for row in in_time), "finding")
-    later = f", {put_off} put off" if put_off else ""
+    later = f", {deferred} put off" if deferred else ""
     changes = {
         "batch_index": index + 1,
         "headline": f"extract: batch {index + 1} of {total}, {findings}, {failed} failed{later}",
@@ -107,13 +107,13 @@ async def _batch(step: _Step, run_state: Entered) -> dict[str, Any]:
     return changes
 
 
-async def _slow_lane(step: _Step, run_state: Entered) -> dict[str, Any]:
+async def _slow_lane(step: _Step, run_state: ValidState) -> dict[str, Any]:
     """Try the next of the documents that were put off once more, with larger limits; then they fail by name."""
     services, run = step.services, step.run
     index, size = run_state.slow_index, run_state.batch_size
     slow = await services.ledger.slow_documents(run.run_id)
     ordinals, later_ordinals = slow[index * size : (index + 1) * size], slow[(index + 1) * size :]
-    await step.settle(ordinals, partial(_listed, later_ordinals), slow=True)
+    await step.process(ordinals, partial(_listed, later_ordinals), slow=True)
     rows = [row for ordinal in ordinals for row in await services.ledger.documents(run.run_id, ordinal, ordinal + 1)]
     if any(row.state in ("pending", "deferred") for row in rows):
         return {"headline": "extract: the slow lane was left at a drain"}

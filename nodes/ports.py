@@ -89,7 +89,7 @@ class ToolRequest:
     """Hash of all that determines the answer; filled in by whoever journals the call, for the other side to see."""
     max_tokens: int = 0
     """Largest answer that the tool may give; with the prompt it bounds the price."""
-    patience: Timeouts = Timeouts()
+    timeouts: Timeouts = Timeouts()
     """No part of the key: the answer is the same, however long it took."""
 
 
@@ -149,7 +149,7 @@ class Answer:
 class Calls(Protocol):
     """Every question goes through here: asked once, journalled, priced, bounded."""
 
-    async def ask(self, run: Run, question: ToolRequest) -> Answer:
+    async def call(self, run: Run, question: ToolRequest) -> Answer:
         """Return the stored answer or ask for it, whichever is first; waits for another owner of the same question.
 
         Raises what the tool raises once its attempts are used up, and LimitReached before a call that could
@@ -193,7 +193,7 @@ class Ledger(Protocol):
     async def slow_documents(self, run_id: str) -> list[int]:
         """Ordinals of the slow lane, in order: those that were put off, whatever has become of them since."""
 
-    async def put_off(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
+    async def defer(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
         """Leave documents of which nothing has become yet to the slow lane."""
 
     async def retry_failed(self, run_id: str) -> int:
@@ -224,7 +224,7 @@ class Ledger(Protocol):
     async def intend(self, run_id: str, kind: str, key: str, payload: Mapping[str, Any]) -> str:
         """Write the intent of an effect; returns its state: pending or done."""
 
-    async def settle_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
+    async def record_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
         """Write that an effect is done."""
 
     async def fail_effect(self, run_id: str, key: str, error: str) -> None:
@@ -264,7 +264,7 @@ class Webhook(Protocol):
 class Pool(Protocol):
     """Keeps documents in flight: at once those that are wanted, and, under a driver, those that follow."""
 
-    async def settle(
+    async def process(
         self,
         run: Run,
         ordinals: Sequence[int],
@@ -314,7 +314,7 @@ class Services:
     ledger: Ledger
     calls: Calls
     pool: Pool
-    pulse: Heartbeat
+    heartbeat: Heartbeat
     playbooks: Playbooks
     releases: Releases
     rules_sha256: str

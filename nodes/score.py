@@ -14,9 +14,9 @@ from nodes.domain.evidence.findings import RISKS, Finding
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.review.review import Decision, latest, packet, sha256_of, to_bytes
 from nodes.domain.runs.batching import batch_range
-from nodes.domain.runs.completeness import all_found, all_settled
+from nodes.domain.runs.completeness import check_findings_stored, check_all_settled
 from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run
-from nodes.domain.runs.state_validation import Entered, batch_closed, slow_lane_closed
+from nodes.domain.runs.state_validation import ValidState, check_batch_closed, check_retry_lane_closed
 from nodes.domain.scoring.absence import missing_clauses
 from nodes.domain.scoring.risk import Scored, reviewers_needed
 from nodes.domain.scoring.risk import score as scored_by
@@ -43,8 +43,8 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
     stored = await _stored(services, run, run_state)
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
     _require_one(run, documents)
-    all_settled(run, documents)
-    all_found(run, documents, len(stored))
+    check_all_settled(run, documents)
+    check_findings_stored(run, documents, len(stored))
     related = await relate_documents(services, run, playbook, documents, stored)
     findings = _decided(related.findings, decisions, playbook)
     absent = missing_clauses(findings, related.documents, playbook, looked_for, related.parts)
@@ -91,16 +91,16 @@ def _require_one(run: Run, documents: Sequence[DocumentResult]) -> None:
         raise SourceError(f"None of the {count(len(documents), 'document')} could be read. The first: {first}")
 
 
-async def _stored(services: Services, run: Run, run_state: Entered) -> list[Finding]:
+async def _stored(services: Services, run: Run, run_state: ValidState) -> list[Finding]:
     """Findings of every batch, then of the slow lane; each document of the run is in one of them."""
     refs = {ref.name: ref.sha256 for ref in await services.ledger.artifacts(run.run_id)}
     findings: list[Finding] = []
-    put_off: set[str] = set()
+    deferred: set[str] = set()
     for index in range(run_state.batch_total):
         name, batch = f"findings_batch_{index + 1}", batch_range(index, run_state.batch_size, run.documents_total)
         documents = await closed(services, run, name, refs.get(name), index, batch, slow=False)
-        batch_closed(run_state, index, complete=len(documents) == len(batch))
-        put_off |= {document["document"] for document in documents if document["state"] == "deferred"}
+        check_batch_closed(run_state, index, complete=len(documents) == len(batch))
+        deferred |= {document["document"] for document in documents if document["state"] == "deferred"}
         findings += _findings(documents)
     tried: set[str] = set()
     slow = await services.ledger.slow_documents(run.run_id) if run_state.slow_index else []
@@ -112,7 +112,7 @@ async def _stored(services: Services, run: Run, run_state: Entered) -> list[Find
         documents = await closed(services, run, name, refs.get(name), index, ordinals, slow=True)
         tried |= {document["document"] for document in documents}
         findings += _findings(documents)
-    slow_lane_closed(run_state, put_off, tried)
+    check_retry_lane_closed(run_state, deferred, tried)
     return findings
 
 

@@ -23,7 +23,7 @@ from nodes.domain.report.wording.texts import note_title
 from nodes.domain.report.writers.contract_terms import write_contract_note
 from nodes.domain.report.writers.note_writer import NoteInput, with_dropped
 from nodes.domain.review.review import Decision, latest
-from nodes.domain.runs.completeness import all_settled
+from nodes.domain.runs.completeness import check_all_settled
 from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run, chain
 from nodes.domain.shared.errors import DocumentError, LimitReached, Transient
 from nodes.domain.shared.formats import count
@@ -52,7 +52,7 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
     decided = latest(await services.ledger.decisions(run.run_id), several)
     findings = [_with_decision(Finding.from_json(listed.pop()), decided) for _ in range(len(listed))]
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
-    all_settled(run, documents)
+    check_all_settled(run, documents)
     language = run.settings.language or _language(documents)
     try:
         asks = run.engine == "openai" and run.parent_thread_id is None and run.settings.model_writes_note
@@ -138,7 +138,7 @@ async def _written(
     # The pool of the documents serves here too, in a lane that is never used again.
     lane = next(_lanes)
     ordinals = range(len(suppliers))
-    await services.pool.settle(run, ordinals, _none, ask, lambda _: None, lambda: runtime.drain_requested, lane=lane)
+    await services.pool.process(run, ordinals, _none, ask, lambda _: None, lambda: runtime.drain_requested, lane=lane)
     if len(written) < len(suppliers):
         raise GraphDrained(f"{len(written)} of {count(len(suppliers), 'supplier')} are written about")
     return written
@@ -165,7 +165,7 @@ async def _about(
     for model in chain(run.settings.models, "summarize") or ("",):
         question = note_question(rows, model=model, language="French" if language == "fr" else "English")
         try:
-            answer = await services.calls.ask(run, question)
+            answer = await services.calls.call(run, question)
         except (DocumentError, Transient):
             continue
         sentences = NoteAnswer.model_validate(answer.value).sentences

@@ -18,7 +18,7 @@ from graph.runtime.postgres.lease import Lease
 from nodes.domain.answers.passages import reading_list
 from nodes.domain.answers.summary_answer import summary_passages
 from nodes.domain.evidence.findings import Candidate
-from nodes.domain.evidence.locate_findings import located_facts
+from nodes.domain.evidence.locate_findings import locate_facts
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.runs.settings import WORKFLOW_VERSION, Run, Settings, chain
 from nodes.domain.shared.errors import DocumentError, Transient
@@ -118,12 +118,12 @@ class Estimator:
         services = self._services
         async with slots:
             try:
-                reading = await services.calls.ask(run, read_question(services, run, source))
+                reading = await services.calls.call(run, read_question(services, run, source))
                 pages, text_ref = len(reading.value["pages"]), reading.value["text_ref"]
                 unit = reading.value.get("unit", "page")
                 if run.engine != "openai":
                     return _Looked(pages, unit=unit)
-                rules = await services.calls.ask(run, rules_question(services, playbook, source, text_ref))
+                rules = await services.calls.call(run, rules_question(services, playbook, source, text_ref))
                 raw = await services.artifacts.get(text_ref)
             except (DocumentError, Transient):
                 return _Looked(None)
@@ -224,7 +224,7 @@ def _questions(
 ) -> list[ToolRequest]:
     text = DocumentText.from_json(json.loads(raw))
     if playbook.kind == "decisions":
-        passages = summary_passages(text, located_facts(text, rules.get("facts", ())), chunk_chars)
+        passages = summary_passages(text, locate_facts(text, rules.get("facts", ())), chunk_chars)
         return [summary_question(text, passages, model=model, document=source.document)]
     candidates = [Candidate(**candidate) for candidate in rules["candidates"]]
     return [

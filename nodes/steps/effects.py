@@ -34,4 +34,4 @@ async def once(
         outcome = await find_outcome()
         done = done and outcome is not None
     if not done:
-        await services.ledger.settle_effect(run.run_id, key, await act() if outcome is None else outcome)
+        await services.ledger.record_effect(run.run_id, key, await act() if outcome is None else outcome)

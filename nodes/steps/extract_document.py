@@ -10,19 +10,19 @@ from typing import Any, TypeVar
 
 from nodes.domain.answers.extraction import read_answer
 from nodes.domain.answers.passages import Passage, halve, reading_list
-from nodes.domain.clauses.engine_comparison import compared
+from nodes.domain.clauses.engine_comparison import compare_engines
 from nodes.domain.evidence.facts import Fact
 from nodes.domain.evidence.findings import Candidate, Finding
-from nodes.domain.evidence.locate_findings import bare_quotes, located, located_facts, lost_quotes, names_itself
+from nodes.domain.evidence.locate_findings import bare_quotes, locate_candidates, locate_facts, lost_quotes, states_name
 from nodes.domain.playbook.fact_readers import facts_version
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.prompt_injection import addressed, hidden_findings
-from nodes.domain.playbook.searched_types import known_locally
+from nodes.domain.playbook.prompt_injection import instruction_candidates, hidden_findings
+from nodes.domain.playbook.searched_types import local_types
 from nodes.domain.runs.settings import DocumentResult, Run, chain
 from nodes.domain.shared.errors import AnswerInvalid, ArtifactMissing, DocumentError, Transient, Unreadable
-from nodes.domain.shared.file_names import misnamed, unopened
+from nodes.domain.shared.file_names import extension_warning, unopened_warning
 from nodes.domain.shared.formats import duration
-from nodes.domain.text.documents import DocumentText, SourceDocument, keys_for
+from nodes.domain.text.documents import DocumentText, SourceDocument, passwords_for
 from nodes.domain.text.search_entries import Entry, entries_of
 from nodes.domain.text.sentences import heading_at
 from nodes.ports import Answer, Services, Timeouts, ToolRequest
@@ -81,16 +81,16 @@ async def extract_document(services: Services, work: Work, ordinal: int, *, forc
             return
     document = _Document(services, work, ordinal)
     try:
-        async with asyncio.timeout_at((document.patience.until or 0) + SPARE_SECONDS):
+        async with asyncio.timeout_at((document.timeouts.until or 0) + SPARE_SECONDS):
             result = await document.done()
     except TimeoutError:
         limit = duration(document.limit)
-        result = document.put_off(f"{document.source.document} was not done within {limit}.")
+        result = document.defer(f"{document.source.document} was not done within {limit}.")
     except Transient as error:
-        result = document.put_off(str(error))
+        result = document.defer(str(error))
     except DocumentError as error:
         late = isinstance(error, Unreadable) and error.word == "parsing_timeout"
-        result = document.put_off(str(error)) if late else document.result(state="failed", reason=str(error))
+        result = document.defer(str(error)) if late else document.result(state="failed", reason=str(error))
     await services.ledger.finish_document(run.run_id, result, document.entries if result.state == "done" else ())
 
 
@@ -103,7 +103,7 @@ class _Document:
         factor = SLOW_FACTOR if work.slow else 1.0
         self.limit = self.run.settings.document_seconds * factor
         until = asyncio.get_running_loop().time() + self.limit
-        self.patience = Timeouts(until, factor, insists=False)
+        self.timeouts = Timeouts(until, factor, insists=False)
         self.pages: tuple[tuple[int, str, str], ...] = ()
         self.model = ""
         self.entries: Sequence[Entry] = ()
@@ -120,14 +120,14 @@ class _Document:
             **columns,
         )
 
-    def put_off(self, reason: str) -> DocumentResult:
+    def defer(self, reason: str) -> DocumentResult:
         """Its row when it is to be tried once more, or has been."""
         if self.work.slow:
             return self.result(state="failed", reason=f"{reason.rstrip('.')}, also at a second try with more time.")
         return self.result(state="deferred", reason=f"Put off: {reason}")
 
     async def done(self) -> DocumentResult:
-        """Its row with what was found. Raises what `Calls.ask` raises."""
+        """Its row with what was found. Raises what `Calls.call` raises."""
         services, run, source = self.services, self.run, self.source
         if source.skipped:
             return self.result(state="skipped", reason=source.skipped)
@@ -141,8 +141,8 @@ class _Document:
         case_law = self.work.playbook.kind == "decisions"
         if run.engine == "openai" and not case_law:
             extraction = await self._seen_by_models(text, extraction)
-        candidates = [*extraction.candidates, *addressed(text)]
-        findings = await _off_the_loop(len(raw), located, text, source, candidates, extraction.supplier)
+        candidates = [*extraction.candidates, *instruction_candidates(text)]
+        findings = await _off_the_loop(len(raw), locate_candidates, text, source, candidates, extraction.supplier)
         await _reject_unlocated(services, run, extraction, findings)
         headings = [(start, heading) for start, heading in rules.value.get("headings", ())]
         findings = [
@@ -150,7 +150,7 @@ class _Document:
             for finding in findings
         ]
         findings += hidden_findings(text, source, extraction.supplier)
-        facts = await _off_the_loop(len(raw), located_facts, text, rules.value.get("facts", ()))
+        facts = await _off_the_loop(len(raw), locate_facts, text, rules.value.get("facts", ()))
         if run.engine == "openai" and case_law:
             model_facts, notes, self.model = await summarized(services, run, source, text, facts, self._ask)
             facts, extraction = [*facts, *model_facts], replace(extraction, warnings=notes)
@@ -171,7 +171,11 @@ class _Document:
         attachment_count = self.work.attachment_counts.get(self.source.document, 0)
         names = [attachment["name"] for attachment in reading.get("attachments", ())]
         yield from filter(
-            None, (misnamed(self.source.document, reading.get("kind", "")), unopened(names, attachment_count))
+            None,
+            (
+                extension_warning(self.source.document, reading.get("kind", "")),
+                unopened_warning(names, attachment_count),
+            ),
         )
 
     async def _read(self) -> tuple[Answer, bytes]:
@@ -186,7 +190,7 @@ class _Document:
         return reading, await self.services.artifacts.get(reading.value["text_ref"])
 
     async def _ask(self, question: ToolRequest) -> Answer:
-        return await self.services.calls.ask(self.run, replace(question, patience=self.patience))
+        return await self.services.calls.call(self.run, replace(question, timeouts=self.timeouts))
 
     async def _seen_by_models(self, text: DocumentText, rules: _Seen) -> _Seen:
         """What the first model says that can do this document; each of its questions names that model."""
@@ -213,12 +217,12 @@ class _Document:
                 candidates += reported
                 warnings += notes
                 answers.append((answer, frozenset(candidate.quote for candidate in reported)))
-                if party and not supplier and names_itself(text, party.name, party.quote):
+                if party and not supplier and states_name(text, party.name, party.quote):
                     supplier = party.name
-        judged = known_locally(text.language) | {rule.type for rule in self.work.playbook.rules}
+        judged = local_types(text.language) | {rule.type for rule in self.work.playbook.rules}
         lost = await _off_the_loop(len(text.text), lost_quotes, text, candidates)
         bare = await _off_the_loop(len(text.text), bare_quotes, text, candidates)
-        candidates = compared(candidates, rules.candidates, judged, lost, bare)
+        candidates = compare_engines(candidates, rules.candidates, judged, lost, bare)
         return _Seen(candidates, supplier or rules.supplier, warnings, answers)
 
     async def _answers(
@@ -246,7 +250,7 @@ class _Document:
 def read_question(services: Services, run: Run, source: SourceDocument) -> ToolRequest:
     password = services.passwords.get(source.document) or services.passwords.get("*")
     attachment = (
-        {"inside": source.inside, "keys": keys_for(source.container, services.passwords)} if source.inside else {}
+        {"inside": source.inside, "keys": passwords_for(source.container, services.passwords)} if source.inside else {}
     )
     return ToolRequest(
         tool="reader",

@@ -15,7 +15,7 @@ from nodes.domain.evidence.findings import Finding
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.report.writers.contract_terms import NOTE_FACT_KINDS
 from nodes.domain.runs.settings import DocumentResult, Run
-from nodes.domain.text.supplier_names import settled
+from nodes.domain.text.supplier_names import canonical_names
 from nodes.ports import Services
 from nodes.steps.batches import facts_of, text_of
 
@@ -105,7 +105,7 @@ def adopted(documents: Sequence[DocumentResult], run_families: Families) -> list
     under one spelling."""
     suppliers = run_families.adopted()
     names = [suppliers.get(row.document, row.supplier) for row in documents]
-    spelled = settled(name for name in names if name)
+    spelled = canonical_names(name for name in names if name)
     return [
         replace(row, supplier=spelled.get(name, name)) if spelled.get(name, name) != row.supplier else row
         for row, name in zip(documents, names, strict=True)

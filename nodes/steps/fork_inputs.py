@@ -14,7 +14,7 @@ from nodes.domain.runs.options import apply
 from nodes.domain.runs.settings import WORKFLOW_VERSION, Run
 from nodes.domain.shared.errors import ArtifactMissing, NotForkable
 from nodes.domain.shared.formats import count
-from nodes.domain.shared.shell_quote import as_typed
+from nodes.domain.shared.shell_quote import shell_word
 from nodes.ports import Services
 
 
@@ -30,7 +30,7 @@ async def forked(
     parent_name = parent.name or parent.thread_id
     if open_count:
         raise NotForkable(
-            f"{count(open_count, 'document')} of {parent_name} are still to be read: python run.py resume {as_typed(parent_name)}, "
+            f"{count(open_count, 'document')} of {parent_name} are still to be read: python run.py resume {shell_word(parent_name)}, "
             "then fork it."
         )
     playbook = await services.playbooks.load(playbook_name)

@@ -10,18 +10,18 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.playbook.searched_types import SearchScope
 from nodes.domain.runs.settings import Run
 from nodes.domain.runs.state_validation import (
-    Entered,
-    belongs,
-    entered,
-    findings_belong,
-    missing,
-    packet_belongs,
+    ValidState,
+    check_against_run,
+    validated_state,
+    check_scored_findings,
+    missing_artifact,
+    check_packet,
     unknown_run,
 )
-from nodes.domain.runs.versions import migrated
+from nodes.domain.runs.versions import migrate_state
 from nodes.domain.shared.errors import ArtifactMissing, UnknownThread
 from nodes.ports import Services
 
@@ -36,7 +36,7 @@ def of_this_version(node: Node) -> Node:
 
     @wraps(node)
     async def carried(state: Mapping[str, Any], runtime: Runtime[Any], *, services: Services) -> dict[str, Any]:
-        migrated_state = migrated(state)
+        migrated_state = migrate_state(state)
         changes = await node(migrated_state, runtime, services=services)
         if migrated_state is state:
             return changes
@@ -45,36 +45,36 @@ def of_this_version(node: Node) -> Node:
     return carried
 
 
-async def enter(state: Mapping[str, Any], runtime: Runtime[Any], services: Services) -> tuple[Entered, Run]:
+async def enter(state: Mapping[str, Any], runtime: Runtime[Any], services: Services) -> tuple[ValidState, Run]:
     """The checked state and its run; one query. Raises StateEdited."""
-    run_state = entered(state)
+    run_state = validated_state(state)
     try:
         run = await services.ledger.run(run_state.run_id)
     except UnknownThread:
         raise unknown_run(run_state) from None
-    belongs(run_state, run, runtime.execution_info.thread_id if runtime.execution_info else None)
+    check_against_run(run_state, run, runtime.execution_info.thread_id if runtime.execution_info else None)
     return run_state, run
 
 
-async def review_packet(run_state: Entered, run: Run, services: Services) -> dict[str, Any]:
+async def review_packet(run_state: ValidState, run: Run, services: Services) -> dict[str, Any]:
     """The packet that the state names. Raises StateEdited when it is none of this run's."""
     packet = await _stored("packet", run_state.packet, run, services)
     frozen = [ref.sha256 for ref in await services.ledger.artifacts(run.run_id) if ref.name.startswith("review_packet")]
-    packet_belongs(run_state, packet, run, frozen[-1] if frozen else "")
+    check_packet(run_state, packet, run, frozen[-1] if frozen else "")
     return packet  # type: ignore[no-any-return]
 
 
-async def scored_findings(run_state: Entered, run: Run, services: Services) -> dict[str, Any]:
+async def scored_findings(run_state: ValidState, run: Run, services: Services) -> dict[str, Any]:
     """The scored findings that the state names. Raises StateEdited when they are none."""
     scored = await _stored("findings", run_state.findings, run, services)
-    findings_belong(run_state, scored)
+    check_scored_findings(run_state, scored)
     return scored  # type: ignore[no-any-return]
 
 
-async def what_was_looked_for(services: Services, run: Run, playbook: Playbook) -> LookedFor:
+async def what_was_looked_for(services: Services, run: Run, playbook: Playbook) -> SearchScope:
     """By the run's own playbook, or, of a fork, by that of the run whose documents it scores anew."""
     sha256 = run.artifacts.get("looked_for")
-    return LookedFor(Playbook.model_validate_json(await services.artifacts.get(sha256)) if sha256 else playbook)
+    return SearchScope(Playbook.model_validate_json(await services.artifacts.get(sha256)) if sha256 else playbook)
 
 
 async def _stored(name: str, sha256: str, run: Run, services: Services) -> Any:
@@ -86,4 +86,4 @@ async def _stored(name: str, sha256: str, run: Run, services: Services) -> Any:
     except ArtifactMissing:
         if any(ref.sha256 == sha256 for ref in await services.ledger.artifacts(run.run_id)):
             raise
-        raise missing(name, sha256) from None
+        raise missing_artifact(name, sha256) from None

@@ -25,7 +25,7 @@ async def summarized(
 ) -> tuple[list[Fact], list[str], str]:
     """Sentences as facts, warnings, and the model that wrote them; without a usable answer the rules' summary stays.
 
-    Raises what `Calls.ask` raises, but for an answer that is none: that is a warning.
+    Raises what `Calls.call` raises, but for an answer that is none: that is a warning.
     """
     passages = await asyncio.to_thread(summary_passages, text, facts, services.chunk_chars)
     warnings: list[str] = []

@@ -27,7 +27,7 @@ EVERY = 20
 async def hold(question: ToolRequest) -> None:
     """An answer after 0.2 s; none from a call that hangs, which is given up as the adapter of an endpoint does it."""
     if question.document and number_of(question) % EVERY == 0:
-        await asyncio.sleep(SECONDS * question.patience.factor)
+        await asyncio.sleep(SECONDS * question.timeouts.factor)
         raise Transient("It did not answer in time.", word="request_timeout", unknown=True)
     await asyncio.sleep(LATENCY)
 

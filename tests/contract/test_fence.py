@@ -75,7 +75,7 @@ WRITES: dict[str, Callable[[Room], Awaitable[object]]] = {
         one.run.run_id, DocumentResult(0, "a.pdf", "0" * 64, "done", pages=((1, "read", ""),))
     ),
     "an intent": lambda one: one.ledger.intend(one.run.run_id, "webhook", "k", {}),
-    "an outcome": lambda one: one.ledger.settle_effect(one.run.run_id, "sent before", {}),
+    "an outcome": lambda one: one.ledger.record_effect(one.run.run_id, "sent before", {}),
     "a decision": lambda one: one.ledger.decide(one.run.run_id, [Decision("f", "accept", "A", "", "p", NOON)]),
     "an artifact": lambda one: one.ledger.keep_artifact(one.run.run_id, ArtifactRef("note", "1" * 64, 1, "file:x")),
     "a question": lambda one: one.journal.claim(one.run, QUESTION, "k", None, uuid.uuid4()),

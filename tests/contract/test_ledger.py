@@ -105,7 +105,7 @@ async def test_an_effect_is_intended_once_and_settled_once(ledger: Ledger) -> No
     run = await ledger.open_run(a_run(), DOCUMENTS)
     assert await ledger.intend(run.run_id, "object_put", "k", {"n": 1}) == "pending"
     assert await ledger.intend(run.run_id, "object_put", "k", {"n": 1}) == "pending"
-    await ledger.settle_effect(run.run_id, "k", {"uri": "x"})
+    await ledger.record_effect(run.run_id, "k", {"uri": "x"})
     assert await ledger.intend(run.run_id, "object_put", "k", {"n": 1}) == "done"
 
 
@@ -115,7 +115,7 @@ async def test_an_effect_that_went_wrong_stays_to_be_done_and_one_that_is_done_s
     await ledger.intend(run.run_id, "webhook", "k", {})
     await ledger.fail_effect(run.run_id, "k", "refused")
     assert await ledger.intend(run.run_id, "webhook", "k", {}) == "pending"
-    await ledger.settle_effect(run.run_id, "k", {"status": 200})
+    await ledger.record_effect(run.run_id, "k", {"status": 200})
     await ledger.fail_effect(run.run_id, "k", "too late")
     assert await ledger.intend(run.run_id, "webhook", "k", {}) == "done"
 
@@ -138,7 +138,7 @@ async def test_a_document_that_was_done_at_the_last_moment_is_not_put_off_and_on
 ) -> None:
     run = await ledger.open_run(a_run(), DOCUMENTS)
     await ledger.finish_document(run.run_id, done(1))
-    await ledger.put_off(run.run_id, [1, 2], "late")
+    await ledger.defer(run.run_id, [1, 2], "late")
     assert [row.state for row in await ledger.documents(run.run_id, 0, 4)] == ["pending", "done", "deferred", "pending"]
     await ledger.finish_document(run.run_id, done(2))
     assert await ledger.slow_documents(run.run_id) == [2]
@@ -148,7 +148,7 @@ async def test_a_document_that_was_done_at_the_last_moment_is_not_put_off_and_on
 async def test_a_fork_waits_for_the_documents_of_its_parent_and_has_no_slow_lane_of_its_own(ledger: Ledger) -> None:
     parent = await ledger.open_run(a_run(), DOCUMENTS)
     fork = replace(a_run(), parent_thread_id=parent.thread_id)
-    await ledger.put_off(parent.run_id, [4], "late")
+    await ledger.defer(parent.run_id, [4], "late")
     for ordinal in range(4):
         await ledger.finish_document(parent.run_id, done(ordinal))
     assert await ledger.fork_run(fork, parent.run_id) is None

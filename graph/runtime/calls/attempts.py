@@ -22,13 +22,13 @@ def left_for(question: ToolRequest, word: str) -> Transient:
     return Transient(f"The work on {what} was left: {why}.", word=word, unknown=True)
 
 
-def is_last(error: RepriseError, number: int, attempts: int, invalid: int, patience: Timeouts) -> bool:
+def is_last(error: RepriseError, number: int, attempts: int, invalid: int, timeouts: Timeouts) -> bool:
     """No further attempt: `number` have been made of `attempts`, `invalid` of them with an unusable answer."""
     if isinstance(error, AnswerInvalid):
         # A cut answer is cut again; the caller asks about less instead.
         return error.cut or invalid >= INVALID_ATTEMPTS
     word = error.word if isinstance(error, Transient) else ""
-    late = word in ("document_timeout", "run_deadline") or (word == "request_timeout" and not patience.insists)
+    late = word in ("document_timeout", "run_deadline") or (word == "request_timeout" and not timeouts.insists)
     return late or number >= attempts or silenced(error)
 
 

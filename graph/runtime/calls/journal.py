@@ -95,7 +95,7 @@ class JournalledCalls:
         self._prices = prices
         self._budget = budget
 
-    async def ask(self, run: Run, question: ToolRequest) -> Answer:
+    async def call(self, run: Run, question: ToolRequest) -> Answer:
         """See `nodes.ports.Calls`."""
         tool = self._tools.get(question.tool)
         if tool is None:
@@ -161,8 +161,8 @@ class JournalledCalls:
     def left(self, run: Run, question: ToolRequest) -> tuple[float | None, str]:
         """Seconds that an answer may still take, and the word for their end; None without a limit."""
         left, word = self._budget.left(run), "run_deadline"
-        if question.patience.until is not None:
-            mine = question.patience.until - asyncio.get_running_loop().time()
+        if question.timeouts.until is not None:
+            mine = question.timeouts.until - asyncio.get_running_loop().time()
             if left is None or mine < left:
                 left, word = mine, "document_timeout"
         return left, word
@@ -190,7 +190,7 @@ class _Attempts:
     """The row of the present attempt has no outcome yet."""
 
     async def until_usable(self) -> Mapping[str, Any]:
-        """Ask until an answer is usable. Raises what `Calls.ask` raises."""
+        """Ask until an answer is usable. Raises what `Calls.call` raises."""
         journal = self.calls.journal
         try:
             answer = await self._asked()
@@ -234,7 +234,7 @@ class _Attempts:
             except (Transient, AnswerInvalid) as error:
                 await self._failed(error)
                 invalid += isinstance(error, AnswerInvalid)
-                if is_last(error, number, self.tool.attempts, invalid, self.question.patience):
+                if is_last(error, number, self.tool.attempts, invalid, self.question.timeouts):
                     raise (stops_the_run(error) or error) from error.__cause__
                 feedback = str(error) if isinstance(error, AnswerInvalid) else feedback
                 pause = pause_before_next(error, number)

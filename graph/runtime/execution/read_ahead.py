@@ -25,7 +25,7 @@ LOOK_SECONDS = 0.2
 class PlainPool:
     """The documents of one batch, `concurrency` at a time; nothing outlives the step."""
 
-    async def settle(
+    async def process(
         self,
         run: Run,
         wanted: Sequence[int],
@@ -41,7 +41,7 @@ class PlainPool:
         """See nodes.ports.Pool; `following` is left alone, and what is late is cancelled."""
         pool = ReadAhead()
         try:
-            return await pool.settle(run, wanted, _nothing, work, on_done, stop, ahead=ahead, wait=wait, lane=lane)
+            return await pool.process(run, wanted, _nothing, work, on_done, stop, ahead=ahead, wait=wait, lane=lane)
         finally:
             await pool.aclose()
 
@@ -90,7 +90,7 @@ class ReadAhead:
         """Documents at work now."""
         return len(self._running)
 
-    async def settle(
+    async def process(
         self,
         run: Run,
         wanted: Sequence[int],

@@ -71,7 +71,7 @@ class MemoryLedger:
     async def slow_documents(self, run_id: str) -> list[int]:
         return [row.ordinal for row in self.rows[run_id] if row.slow]
 
-    async def put_off(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
+    async def defer(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
         rows = self.rows[run_id]
         for ordinal in ordinals:
             if rows[ordinal].state == "pending":
@@ -113,7 +113,7 @@ class MemoryLedger:
         effect = self.effects.setdefault((run_id, key), {"kind": kind, "payload": dict(payload), "state": "pending"})
         return str(effect["state"])
 
-    async def settle_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
+    async def record_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
         effect = self.effects[run_id, key]
         if effect["state"] == "pending":
             effect |= {"state": "done", "outcome": dict(outcome), "error": ""}

@@ -80,7 +80,7 @@ class PostgresLedger:
     async def slow_documents(self, run_id: str) -> list[int]:
         return [int(row["ordinal"]) for row in await self._database.rows("slow_documents", run_id=run_id)]
 
-    async def put_off(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
+    async def defer(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
         await self._database.execute("put_off", run_id=run_id, ordinals=list(ordinals), reason=reason)
 
     async def retry_failed(self, run_id: str) -> int:
@@ -131,7 +131,7 @@ class PostgresLedger:
         assert row is not None
         return str(row["state"])
 
-    async def settle_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
+    async def record_effect(self, run_id: str, key: str, outcome: Mapping[str, Any]) -> None:
         await self._database.execute("settle_effect", run_id=run_id, key=key, outcome=Jsonb(storable(outcome)))
 
     async def fail_effect(self, run_id: str, key: str, error: str) -> None:

@@ -49,7 +49,7 @@ def nothing(ordinal: int) -> None:
 
 async def test_a_plain_pool_does_its_batch_and_leaves_the_next_alone() -> None:
     world = World()
-    await PlainPool().settle(run_of(3), range(10), ahead(range(10, 30)), world.work, nothing, lambda: False)
+    await PlainPool().process(run_of(3), range(10), ahead(range(10, 30)), world.work, nothing, lambda: False)
     assert sorted(world.ended) == list(range(10))
     assert world.most == 3
 
@@ -64,7 +64,7 @@ async def test_read_ahead_keeps_all_slots_busy_while_one_document_is_slow() -> N
             await asyncio.sleep(0.01)
 
     async with asyncio.timeout(PATIENCE):
-        await pool.settle(run_of(4), range(5), ahead(range(5, 40)), work, nothing, lambda: False)
+        await pool.process(run_of(4), range(5), ahead(range(5, 40)), work, nothing, lambda: False)
     assert sorted(world.ended) == list(range(40))
     assert world.most == 4
     await pool.aclose()
@@ -74,7 +74,7 @@ async def test_what_was_read_ahead_is_not_done_again_in_its_batch() -> None:
     world = World()
     pool = ReadAhead()
     for first in range(0, 30, 10):
-        await pool.settle(
+        await pool.process(
             run_of(4), range(first, first + 10), ahead(range(first + 10, 30)), world.work, nothing, lambda: False
         )
     assert sorted(world.begun) == list(range(30))
@@ -84,7 +84,7 @@ async def test_what_was_read_ahead_is_not_done_again_in_its_batch() -> None:
 async def test_a_drain_begins_nothing_new_and_lets_those_in_flight_end() -> None:
     world = World(0.3)
     pool = ReadAhead(grace=5)
-    await pool.settle(run_of(4), range(20), ahead(), world.work, nothing, lambda: len(world.begun) >= 4)
+    await pool.process(run_of(4), range(20), ahead(), world.work, nothing, lambda: len(world.begun) >= 4)
     assert sorted(world.ended) == sorted(world.begun) == [0, 1, 2, 3]
 
 
@@ -92,7 +92,7 @@ async def test_a_drain_waits_no_longer_than_its_grace() -> None:
     world = World(60)
     pool = ReadAhead(grace=0.1)
     await asyncio.wait_for(
-        pool.settle(run_of(2), range(5), ahead(), world.work, nothing, lambda: bool(world.begun)), 30
+        pool.process(run_of(2), range(5), ahead(), world.work, nothing, lambda: bool(world.begun)), 30
     )
     assert world.ended == []
 
@@ -107,7 +107,7 @@ async def test_the_first_error_is_raised_after_those_in_flight_have_ended() -> N
 
     pool = ReadAhead()
     with pytest.raises(RuntimeError, match="broken"):
-        await pool.settle(run_of(3), range(50), ahead(), work, nothing, lambda: False)
+        await pool.process(run_of(3), range(50), ahead(), work, nothing, lambda: False)
     assert sorted(world.ended) == sorted(world.begun)
     assert len(world.begun) <= 3
 
@@ -115,7 +115,7 @@ async def test_the_first_error_is_raised_after_those_in_flight_have_ended() -> N
 async def test_closing_cancels_what_is_left() -> None:
     world = World(60)
     pool = ReadAhead()
-    settling = asyncio.create_task(pool.settle(run_of(3), range(9), ahead(), world.work, nothing, lambda: False))
+    settling = asyncio.create_task(pool.process(run_of(3), range(9), ahead(), world.work, nothing, lambda: False))
     await asyncio.sleep(0.05)
     settling.cancel()
     await asyncio.wait([settling])
@@ -128,11 +128,11 @@ async def test_a_batch_does_not_wait_for_ever_and_what_is_late_stays_in_flight()
     world = World()
     world.slow[1] = 60
     pool = ReadAhead()
-    late = await pool.settle(run_of(4), range(4), ahead(range(4, 20)), world.work, nothing, lambda: False, wait=2)
+    late = await pool.process(run_of(4), range(4), ahead(range(4, 20)), world.work, nothing, lambda: False, wait=2)
     assert late == [1] and pool.in_flight >= 1
     for first in range(4, 20, 4):
         wanted = range(first, first + 4)
-        assert await pool.settle(run_of(4), wanted, ahead(), world.work, nothing, lambda: False, wait=30) == []
+        assert await pool.process(run_of(4), wanted, ahead(), world.work, nothing, lambda: False, wait=30) == []
     assert world.begun.count(1) == 1 and sorted(world.ended) == [n for n in range(20) if n != 1]
     await pool.aclose()
 
@@ -151,15 +151,15 @@ async def test_time_without_the_database_is_not_held_against_a_document() -> Non
         await back.wait()
 
     pool = ReadAhead(away=away)
-    assert await pool.settle(run_of(1), [0], ahead(), work, nothing, lambda: False, wait=0.1) == []
+    assert await pool.process(run_of(1), [0], ahead(), work, nothing, lambda: False, wait=0.1) == []
     await pool.aclose()
 
 
 async def test_another_lane_does_again_what_the_first_has_done() -> None:
     world = World()
     pool = ReadAhead()
-    await pool.settle(run_of(4), range(3), ahead(), world.work, nothing, lambda: False)
-    await pool.settle(run_of(4), [1], ahead(), world.work, nothing, lambda: False, lane=1)
+    await pool.process(run_of(4), range(3), ahead(), world.work, nothing, lambda: False)
+    await pool.process(run_of(4), [1], ahead(), world.work, nothing, lambda: False, lane=1)
     assert sorted(world.begun) == [0, 1, 1, 2]
 
 
@@ -173,8 +173,8 @@ async def test_another_lane_waits_for_what_is_still_in_flight_and_then_looks_at_
         if ordinal == 1:
             await looked_at.wait()
 
-    assert await pool.settle(run_of(4), range(3), ahead(), work, nothing, lambda: False, wait=2) == [1]
-    second = asyncio.create_task(pool.settle(run_of(4), [1], ahead(), work, nothing, lambda: False, lane=1))
+    assert await pool.process(run_of(4), range(3), ahead(), work, nothing, lambda: False, wait=2) == [1]
+    second = asyncio.create_task(pool.process(run_of(4), [1], ahead(), work, nothing, lambda: False, lane=1))
     await asyncio.sleep(0.05)
     assert not second.done() and sorted(world.begun) == [0, 1, 2]
     looked_at.set()
@@ -192,7 +192,7 @@ async def test_documents_are_prepared_ahead_but_no_more_hold_a_slot_than_may() -
         async with pool.slot():
             await world.work(ordinal)
 
-    await pool.settle(run_of(3), range(12), ahead(), work, nothing, lambda: False, ahead=3)
+    await pool.process(run_of(3), range(12), ahead(), work, nothing, lambda: False, ahead=3)
     assert world.most == 3
 
 
@@ -204,5 +204,5 @@ async def test_at_a_drain_a_document_that_waits_for_its_slot_is_left_there() -> 
         async with pool.slot():
             await world.work(ordinal)
 
-    await pool.settle(run_of(2), range(12), ahead(), work, nothing, lambda: len(world.begun) >= 2, ahead=4)
+    await pool.process(run_of(2), range(12), ahead(), work, nothing, lambda: len(world.begun) >= 2, ahead=4)
     assert sorted(world.begun) == sorted(world.ended) == [0, 1]
