@@ -1,4 +1,4 @@
-"""Which documents of a case-law run are one decision: what is attached to it beside it, and the same one twice."""
+"""Groups of documents of a case-law run: a ruling with its attachments and its copies."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.text.normalise import Span, simplify
 
 OWN = ("pourvoi", "rg", "requete", "decision")
-"""Kinds of number under which a court knows a case; others are of the decision or of a register."""
+"""Kinds of number that identify a case; others identify a ruling or a register entry."""
 KINDS = frozenset({"case_number", "court", "decision_date", "solution", "attachment"})
-"""Kinds of facts that tell it."""
+"""Kinds of facts from which groups are made."""
 TOP = 2_000
-"""The heading of an attachment stands in so many first characters."""
+"""Characters from the start that hold an attachment's heading."""
 
 _HEADING = re.compile(
     r"(?m)^[ \t]*(?P<words>bordereau\b[^\n]{0,90}|(?:liste|inventaire)\s+des\s+pieces\b[^\n]{0,60}"
@@ -35,38 +35,38 @@ _RULED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RulingDocument:
-    """The little of a document that tells where it belongs."""
+    """The few data of a document from which groups are made."""
 
     row: DocumentResult
     numbers: tuple[str, ...]
-    """Of the case, its own first, spelt alike."""
+    """Numbers of the case, its own first, normalised."""
     court: str
-    """Simplified; "" when it names none."""
+    """Name of the court, simplified; "" for none."""
     day: str
-    """ISO."""
+    """Date of the ruling, ISO; "" for none."""
     category: str
-    """Of its solution; "" when it has none."""
+    """Category of the solution; "" for none."""
     attachment: bool
-    """It, or its name, says that it is a list of exhibits, an annex or an exhibit."""
+    """Whether text or file name say that it is a list of exhibits, an annex or an exhibit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """By document."""
+    """Attachments and copies among the documents of a run."""
 
     attached: Mapping[str, str]
-    """Attachment that lies beside a decision → that decision."""
+    """Attachment → the ruling to which it belongs."""
     copies: Mapping[str, str]
-    """Document that holds the decision of another once more → that other."""
+    """Copy → the document that holds the same ruling."""
 
     def root(self, document: str) -> str:
-        """The decision to which a document belongs; itself when it belongs to none."""
+        """Return the ruling to which a document belongs; itself when it belongs to none."""
         document = document.partition("#")[0]
         return self.copies.get(ruling := self.attached.get(document, document), ruling)
 
 
 def heading(ruling: RulingText) -> Span | None:
-    """Where a document says that it is attached to something; None for whatever reads like a decision."""
+    """Return the span of the heading that marks an attachment; None for whatever reads like a ruling."""
     match = _HEADING.search(ruling.lined, 0, TOP)
     if match is None or ruling.operative < ruling.end or _RULED.search(ruling.plain):
         return None
@@ -74,7 +74,7 @@ def heading(ruling: RulingText) -> Span | None:
 
 
 def ruling_document(row: DocumentResult, facts: Sequence[Fact]) -> RulingDocument:
-    """What is kept of a document and its facts of KINDS."""
+    """Make the group data of a document from its row and its facts of KINDS."""
     case_numbers = [
         fact for fact in of_kind(facts, "case_number") if float(fact.detail.get("confidence", ALONE)) >= ALONE
     ]
@@ -94,10 +94,10 @@ def ruling_document(row: DocumentResult, facts: Sequence[Fact]) -> RulingDocumen
 
 
 def group_rulings(documents: Iterable[RulingDocument]) -> Groups:
-    """Attachments and copies; a document of which it is not sure stands alone.
+    """Find attachments and copies; a document in doubt stands alone.
 
     A copy has the number and the date of another and contradicts neither its court nor its solution: what a court
-    renders later in the same case is a decision of its own. An attachment has a decision's number and none of its own.
+    renders later in the same case is a ruling of its own. An attachment has a ruling's number and none of its own.
     """
     candidates = [
         document
@@ -137,10 +137,10 @@ def _agree(first: RulingDocument, second: RulingDocument) -> bool:
 
 
 def _preference(document: RulingDocument) -> tuple[bool, int, int]:
-    """The text before its scan, the whole before a part of it."""
+    """Sort key that prefers the text to its scan, and the whole to a part of it."""
     return any(state == "ocr" for _, state, _ in document.row.pages), -len(document.row.pages), document.row.ordinal
 
 
 def _spelt_alike(number: str) -> str:
-    """19/04567 and 19/4567 are one number."""
+    """Normalise a case number: 19/04567 and 19/4567 are equal."""
     return re.sub(r"(?<=[/-])0+(?=\d)", "", simplify(number))

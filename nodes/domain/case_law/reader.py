@@ -1,4 +1,4 @@
-"""A court decision as facts, and the clauses of a case-law playbook that follow from them; rules, no model."""
+"""Facts of a court ruling, and the clauses that a case-law playbook makes of them; rules, no model."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from nodes.domain.evidence.findings import Candidate
 from nodes.domain.text.documents import DocumentText
 
 TYPES = frozenset({"case_number", "decision_date", "solution", "applied_text", "holding", "amount_ordered", "costs"})
-"""Clause types that are read from a decision, whatever a playbook makes of them."""
+"""Clause types that are read from a ruling, whichever of them a playbook has."""
 MOST_TEXTS, MOST_HOLDINGS = 12, 3
-"""Findings of one decision."""
+"""Findings of one ruling at most: applied texts, holdings."""
 VERSION = "3"
 SOURCE = f"local:decisions@{VERSION}"
 RawFact = tuple[str, str, int, int, Mapping[str, Any]]
@@ -30,7 +30,7 @@ RawFact = tuple[str, str, int, int, Mapping[str, Any]]
 
 
 def read(text: DocumentText) -> list[Proposal]:
-    """Number, court, date and the rest, each with a quote that is a slice of the text, then the summary."""
+    """Read number, court, date and the rest, each quote a slice of the text, then the summary."""
     ruling = RulingText(text)
     proposals = []
     for kind, value, start, end, detail in _stated(ruling):
@@ -93,7 +93,7 @@ def _law_and_money(ruling: RulingText, ordered: Sequence[Order]) -> Iterator[Raw
 
 
 def clauses(stated: Sequence[Proposal], types: Sequence[str]) -> list[Candidate]:
-    """What a person reviews and a note evidences, of the clause types of a playbook that decisions have."""
+    """Make candidates of those clause types that the playbook has."""
     return [candidate for candidate in _clauses(stated) if candidate.clause_type in types]
 
 

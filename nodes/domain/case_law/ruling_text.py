@@ -1,4 +1,4 @@
-"""The text of a court decision as rules read it: one line, plain letters, the same offsets, and its parts."""
+"""Text of a court ruling as rules read it: one line, plain letters, the same offsets, and its parts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from nodes.domain.text.documents import DocumentText
 from nodes.domain.text.normalise import Span
 
 HEAD = 4_000
-"""Court, number and date stand in so many first characters."""
+"""Characters from the start that hold court, number and date."""
 TAIL = 1_500
-"""So many last characters of a decision hold its closing formula."""
+"""Characters at the end that hold the closing formula."""
 
 _MARKS = str.maketrans(
     dict.fromkeys("\n\r\f\t\v\x85\xa0\u2007\u2009\u202f\u2028\u2029", " ")
@@ -24,7 +24,7 @@ _MARKS = str.maketrans(
     | {"º": "°", "˚": "°"}
 )
 _GAP = re.compile(r"\s{61,}")
-"""No rule reads over more blanks; each would try every pair of them."""
+"""Runs of blanks that no rule may match across; each would try every pair of them."""
 _ANNEX = re.compile(
     r"(?m)^[ \t]*(?:moyens?\s+annexes?\b|annexe\s+au\s+present\s+arret|moyens?\s+produits?\s+(?:par|au))"
 )
@@ -52,7 +52,7 @@ _STORY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A part of a decision: `text[start:end]`."""
+    """A part of a ruling: `text[start:end]`."""
 
     name: str
     """head, story, grounds, reasons, operative, annex."""
@@ -61,7 +61,7 @@ class Zone:
 
 
 class RulingText:
-    """A document with its plain twin; every offset holds in both."""
+    """A ruling with its plain text; every offset holds in both."""
 
     def __init__(self, document: DocumentText) -> None:
         self.document = document
@@ -69,7 +69,7 @@ class RulingText:
 
     @cached_property
     def lined(self) -> str:
-        """Lower case without accents, apostrophes and dashes made one, lines kept; page headers are blanks."""
+        """Text in lower case without accents, apostrophes and dashes unified, lines kept; page headers are blanks."""
         chars = list(self.text.translate({**_MARKS, 10: "\n", 12: "\n"}))
         for start, end in self.document.furniture:
             chars[start:end] = " " * (end - start)
@@ -77,23 +77,23 @@ class RulingText:
 
     @cached_property
     def plain(self) -> str:
-        """The same in one line."""
+        """The same text in one line."""
         return self.lined.replace("\n", " ")
 
     @cached_property
     def end(self) -> int:
-        """Where the decision ends and the grounds annexed to it begin."""
+        """Offset where the ruling ends and the grounds annexed to it begin."""
         annex = next(self._headings(_ANNEX, min(HEAD // 2, len(self.text) // 3), len(self.text)), None)
         return annex if annex is not None else len(self.text)
 
     @cached_property
     def operative(self) -> int:
-        """Where the operative part begins; `end` when it cannot be told."""
+        """Offset where the operative part begins; `end` when it cannot be told."""
         starts = list(self._headings(_OPERATIVE, 0, self.end))
         return starts[-1] if starts else self.end
 
     def _headings(self, pattern: re.Pattern[str], start: int, end: int) -> Iterator[int]:
-        """Where lines begin with these words; a line that a sentence goes on with begins with a small letter."""
+        """Yield offsets of lines that begin with these words, and with a capital: others continue a sentence."""
         for match in pattern.finditer(self.lined, start, end):
             words = self.text[match.start() : match.end()].lstrip()
             if words and not words[0].islower():
@@ -101,7 +101,7 @@ class RulingText:
 
     @cached_property
     def zones(self) -> tuple[Zone, ...]:
-        """The parts in the order of the text; one that was not seen is not there."""
+        """Parts in the order of the text; one that was not found is left out."""
         cuts: list[tuple[int, str]] = [(0, "head")]
         story = next(self._headings(_STORY, 0, self.operative), None)
         if story is not None:
@@ -125,13 +125,13 @@ class RulingText:
         return (zone for zone in self.zones if zone.name == name)
 
     def slice(self, start: int, end: int) -> tuple[int, str]:
-        """The document's own words of a range without blanks around them, and where they begin."""
+        """Return where a range begins without the blanks around it, and its words as written."""
         words = self.text[start:end]
         return start + len(words) - len(words.lstrip()), words.strip()
 
 
 def line_around(text: str, start: int, end: int) -> Span:
-    """The line that holds a range."""
+    """Return the line that holds a range."""
     begin = text.rfind("\n", 0, start) + 1
     stop = text.find("\n", end)
     return begin, stop if stop >= 0 else len(text)

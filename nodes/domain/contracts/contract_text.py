@@ -1,4 +1,4 @@
-"""A document as the readers of facts see it: plain text of equal length, sentences, and the words around a place."""
+"""A contract as the fact readers see it: plain text of equal length, its sentences and its quantities."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from nodes.domain.text.quantities import PLAIN, Quantity, quantities
 from nodes.domain.text.sentences import Sentence, sentences
 
 LONGEST_QUOTE = 420
-"""Characters; of a longer sentence the words around the value are quoted."""
+"""Characters; from a longer sentence only the words around the value are quoted."""
 MARGIN = 150
 SHORTEST_PART = 30
-"""Characters of one part of a quote in several parts."""
+"""Characters that each part of a quote in several parts has at least."""
 EDGE = 80
-"""Characters on each side of an edge within which a number may lie that the edge would cut."""
+"""Characters on each side of a quote's edge that are searched for a number which the edge would cut."""
 
 HEAD = 6_000
-"""Parties, title and date of a contract stand in so many first characters."""
+"""Characters from the start that hold parties, title and date of a contract."""
 
 
 def spaced(pattern: str) -> str:
-    """The pattern with runs of blanks wherever it has one: a text may be set with wide spaces or in columns."""
+    """Widen each space of a pattern to a run of spaces, since a text may be set wide or in columns."""
     return re.sub(r" (?![?*+{])", " +", pattern.replace(" ?", " *"))
 
 
 class ContractText:
-    """One document at work; offsets of `plain` are offsets of the text."""
+    """One document with its candidates; offsets of `plain` are offsets of the text."""
 
     def __init__(self, text: DocumentText, candidates: Sequence[Candidate], source: str) -> None:
         self.document, self.raw, self.source = text, text.text, source
@@ -44,7 +44,7 @@ class ContractText:
         self._candidates = candidates
 
     def clauses(self, *types: str) -> Iterator[Span]:
-        """Where the engine saw clauses of these types, the surest first."""
+        """Yield the spans of candidates of these clause types, the most confident first."""
         ranked = sorted(self._candidates, key=lambda candidate: (-candidate.confidence, candidate.start or 0))
         for candidate in ranked:
             if candidate.clause_type in types and candidate.start is not None:
@@ -59,11 +59,11 @@ class ContractText:
 
     @cached_property
     def quantities(self) -> list[Quantity]:
-        """All of the text, in order; worked out once, since it takes longer than everything else."""
+        """All quantities of the text, in order; computed once, since this takes longer than everything else."""
         return quantities(self.plain)
 
     def within(self, start: int, end: int) -> list[Quantity]:
-        """The quantities of a part of the text."""
+        """Return the quantities that lie in [start, end)."""
         first = bisect_left(self._places, start)
         contained = []
         for quantity in self.quantities[first:]:
@@ -78,7 +78,7 @@ class ContractText:
         return [quantity.start for quantity in self.quantities]
 
     def parts(self, start: int, end: int) -> Iterator[Span]:
-        """The sentences of a part of the text, cut at its edges; the whole part where there are none."""
+        """Yield the sentences of [start, end), clipped to it; the range itself where it holds no sentence."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         covered = False
         for sentence in self.sentences[first:]:
@@ -91,7 +91,7 @@ class ContractText:
             yield start, end
 
     def around(self, start: int, end: int) -> Span:
-        """What is quoted for a value at this place: its sentence, else its line, else the words around it."""
+        """Return the span to quote for a value at this place: its sentence, else its line, else the words around it."""
         sentence = self.at(start)
         low, high = (sentence.start, sentence.end) if sentence else self._line(start, end)
         low, high = min(low, start), max(high, end)
@@ -109,14 +109,14 @@ class ContractText:
         *,
         exact: bool = False,
     ) -> Proposal:
-        """A fact of the value at [start, end), quoted with its sentence, or with these words alone if `exact`."""
+        """Make a fact of the value at [start, end), quoted with its sentence, or with these words alone if `exact`."""
         low, high = (start, end) if exact else self.around(start, end)
         return Proposal(kind, value, self.raw[low:high], dict(detail or {}), low, self.source)
 
     def fact_of(
         self, kind: str, value: str, places: Sequence[Span], detail: Mapping[str, Any] | None = None
     ) -> Proposal:
-        """A fact that follows from several places, quoted with the sentence of each, in the order of the text."""
+        """Make a fact that follows from several places, quoting the sentence of each in the order of the text."""
         parts: list[Span] = []
         for low, high in sorted(self._long_enough(*self.around(*place)) for place in places):
             if parts and low <= parts[-1][1]:
@@ -127,7 +127,7 @@ class ContractText:
         return Proposal(kind, value, quote, dict(detail or {}), parts[0][0], self.source)
 
     def _long_enough(self, low: int, high: int) -> Span:
-        """Words enough that a part of a quote is found wherever its other part stands."""
+        """Widen a short part of a quote until it can be found wherever the other parts stand."""
         return (low, high) if high - low > SHORTEST_PART else self._words(max(low - MARGIN // 2, 0), high, 0, high)
 
     def _line(self, start: int, end: int) -> Span:
@@ -138,7 +138,7 @@ class ContractText:
         return low + len(line) - len(line.lstrip()), low + len(line.rstrip())
 
     def _words(self, start: int, end: int, low: int, high: int) -> Span:
-        """The range without the torn words at its edges."""
+        """Narrow a range so that it cuts no word and no number at its edges."""
         if start > low and (blank := self.plain.find(" ", start, end)) >= 0:
             start = blank + 1
         if end < high and (blank := self.plain.rfind(" ", start, end)) > start:

@@ -1,4 +1,4 @@
-"""What a contract states about itself: parties, dates, terms, amounts, law; each with the words that say so."""
+"""Facts of a contract: parties, dates, terms, amounts, law; each with its own quote."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ KINDS = (
     "renewal_term", "notice_period", "cap_amount", "cap_base", "currency", "governing_law", "court",
     "reference_number", "parent", "replaces", "annex_reference", "annex_heading",
 )  # fmt: skip
-"""In the order in which the facts of a document stand."""
+"""Kinds of facts, in the order in which a document's facts are kept."""
 
 
 def read(text: DocumentText, candidates: Sequence[Candidate]) -> list[Proposal]:
-    """Facts in the order of KINDS, each with a quote that is a slice of the text."""
+    """Read all facts, in the order of KINDS; each quote is a slice of the text."""
     contract = ContractText(text, candidates, SOURCE)
     dates, term = find_dates(contract), find_term(contract)
     terms = list(read_terms(contract, term))

@@ -1,4 +1,4 @@
-"""Sums of money of a decision, and whether its operative part orders them to be paid."""
+"""Sums of money in a ruling, and whether its operative part orders them to be paid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nodes.domain.text.number_words import LONE, WORDS, read_words
 MOST_AMOUNTS = 60
 LONGEST_QUOTE = 900
 REACH = 80
-"""Characters before a verb that tell who does what it says, and when."""
+"""Characters before a verb that tell its subject and its tense."""
 
 _PAYING = (
     r"(?:paiement|payer|verser|versement|reverser|reversement|restituer|restitution|rembourser|remboursement|amende)\b"
@@ -76,7 +76,7 @@ _IN_FIGURES = re.compile(
 _IN_WORDS = re.compile(WORDS)
 _COUNTED = re.compile(rf"(?:\s*\([\d .,']{{1,20}}\))?\s+(?:d'\s*)?{_UNIT}")
 _GLOSS = re.compile(r"\s*[,(]?\s*(?:soit\s+)?")
-"""What may stand between a sum in words and the same sum in figures."""
+"""Words between a sum in words and the same sum in figures."""
 _JOINED = re.compile(r"(?:[\s,-]|\bet\b|\band\b)*")
 _CURRENCIES = {"€": "EUR", "e": "EUR", "f": "FRF", "d": "USD"}
 _SCALES = {"million": 10**6, "milliard": 10**9, "k": 1000, "m": 10**6}
@@ -84,7 +84,7 @@ _SCALES = {"million": 10**6, "milliard": 10**9, "k": 1000, "m": 10**6}
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A sum of money with the words around it."""
+    """A sum of money in a ruling, with the span to quote for it."""
 
     amount: Decimal
     currency: str
@@ -92,13 +92,13 @@ class Amount:
     end: int
     zone: str
     ordered: bool
-    """The operative part orders it to be paid, or leaves such an order of the court below standing."""
+    """Whether the operative part orders it to be paid, or upholds such an order of the court below."""
     costs: bool
-    """For the costs of the proceedings."""
+    """Whether it is for the costs of the proceedings."""
 
 
 def amounts(ruling: RulingText, ordered: Sequence[Order]) -> Iterator[Amount]:
-    """Sums of money of the decision, those of the operative part first."""
+    """Yield the sums of money of a ruling, those ordered to be paid first."""
     plain = ruling.plain
     stop = ruling.end
     orders = _OperativePart(ruling, ordered)
@@ -115,22 +115,22 @@ def amounts(ruling: RulingText, ordered: Sequence[Order]) -> Iterator[Amount]:
 
 
 class _OperativePart:
-    """The operative part read verb by verb: what the court does, and what it only says that another court has done."""
+    """State of the operative part, verb by verb: what this court orders and what it recites of another."""
 
     def __init__(self, ruling: RulingText, ordered: Sequence[Order]) -> None:
         self.ruling = ruling
         self.rule = self.recited = "other"
-        """pays, denies, keeps, reverses, quashes or other: of this court, and of the court below as it is recited."""
+        """pays, denies, keeps, reverses, quashes or other: the rule of this court, and of the recited court below."""
         self.tense = ""
-        """While it recites: open until the first verb, then past or present."""
+        """Tense while another ruling is recited: open until the first verb, then past or present; "" otherwise."""
         self.excepted = False
         self.turns: list[tuple[int, bool, bool]] = []
-        """From this offset on: whether a sum is to be paid, and whether nothing says so or says no."""
+        """(offset, paid, silent): whether sums behind the offset are to be paid, and whether no verb decides it."""
         for order in ordered:
             self._read(order)
 
     def payment(self, order: Order, start: int, end: int) -> bool:
-        """Whether the sum at `start` is to be paid."""
+        """Tell whether the sum at [start, end) is to be paid."""
         plain = self.ruling.plain
         if _PENALTY.search(plain, order.start, start):
             return False
@@ -170,7 +170,7 @@ class _OperativePart:
             self._turn(sense)
 
     def _verb(self, sense: str, token: re.Match[str], begin: int) -> None:
-        """A verb: of this court, or of the one whose decision it is about."""
+        """Apply a verb of this court, or of the court whose ruling is recited."""
         plain, text = self.ruling.plain, self.ruling.text
         recites = bool(self.tense) or self.rule in ("keeps", "reverses", "quashes")
         if self._participle(token, begin):
@@ -189,7 +189,7 @@ class _OperativePart:
             self._turn(sense)
 
     def _participle(self, token: re.Match[str], begin: int) -> bool:
-        """Told by its ending, its accent, or the auxiliary before it, since a scan may lose the accent."""
+        """Tell whether a verb is a participle: by ending, accent or auxiliary, since a scan may lose the accent."""
         text, plain, end = self.ruling.text, self.ruling.plain, token.end()
         accented = text[end - 1] in "éÉ" or text[end : end + 1] == "\u0301"
         ending = token["end"] in ("e", "es", "s") or token.group().startswith("rejete")
@@ -206,7 +206,7 @@ class _OperativePart:
 
 
 def _around(plain: str, start: int, end: int, stop: int) -> tuple[int, int]:
-    """The clause that holds a range, at most some two lines on either side."""
+    """Return the clause that holds a range, with at most some two lines on either side."""
     begin = max(plain.rfind(mark, max(0, start - 160), start) for mark in (";", ". ", " : "))
     begin = begin + 2 if begin >= 0 else plain.find(" ", max(0, start - 160)) + 1
     ends = [place for mark in (";", ". ", ".\n") if (place := plain.find(mark, end, min(end + 160, stop))) >= 0]
@@ -216,7 +216,7 @@ def _around(plain: str, start: int, end: int, stop: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A sum at a place of the plain text."""
+    """A sum of money at an offset of the plain text."""
 
     value: Decimal
     currency: str
@@ -226,7 +226,7 @@ class Sum:
 
 
 def sums(plain: str, stop: int) -> Iterator[Sum]:
-    """The sums before `stop` in the order of the text; one that is written in words and in figures once."""
+    """Yield the sums before `stop` in order; one that is written in words and in figures only once."""
     last: Sum | None = None
     for money in sorted((*_in_figures(plain, stop), *_in_words(plain, stop)), key=lambda money: money.start):
         if last is not None and money.start < last.end:

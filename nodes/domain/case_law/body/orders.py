@@ -1,4 +1,4 @@
-"""What a decision orders: its operative part order by order, and its solution."""
+"""Orders of a ruling's operative part, and its solution."""
 
 from __future__ import annotations
 
@@ -111,12 +111,12 @@ class Order:
     start: int
     end: int
     words: str
-    """Plain."""
+    """The order's plain text in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """How the court decided."""
+    """Outcome of a ruling."""
 
     value: str
     """As a lawyer says it: Cassation partielle sans renvoi."""
@@ -128,7 +128,7 @@ class Solution:
 
 
 def orders(ruling: RulingText) -> list[Order]:
-    """The orders of the operative part, in order, without the closing formula."""
+    """Return the orders of the operative part, in order, without the closing formula."""
     lined = ruling.lined
     start = ruling.operative
     if start >= ruling.end:
@@ -152,8 +152,8 @@ def orders(ruling: RulingText) -> list[Order]:
 
 
 def _wrapped(ruling: RulingText, begin: int, cut: re.Match[str]) -> bool:
-    """Whether the line breaks within an order: before a participle, which begins none, or before one more verb of what
-    it says of the decision below."""
+    """Tell whether a line break lies within an order: before a participle, or before another verb of what the order
+    recites of the ruling below."""
     broken = re.fullmatch(r",?[ \t]*\n[ \t]*", cut.group()) is not None
     if not broken or not ruling.text[cut.end() : cut.end() + 1].islower():
         return False
@@ -163,7 +163,7 @@ def _wrapped(ruling: RulingText, begin: int, cut: re.Match[str]) -> bool:
 
 
 def solution(ruling: RulingText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
-    """The solution: of the Cour de cassation, as head and operative part state it; they must agree."""
+    """Return the solution; for the Cour de cassation, head and operative part should agree."""
     if jurisdiction == CASSATION:
         return _of_cassation(ruling, ordered)
     if jurisdiction in ADMINISTRATIVE:
@@ -174,7 +174,7 @@ def solution(ruling: RulingText, jurisdiction: str, ordered: Sequence[Order]) ->
 
 
 def _in_part(stated: Solution | None, ordered: Sequence[Order]) -> Solution | None:
-    """An annulment "en tant que" leaves the rest standing."""
+    """Call an annulment partial where "en tant que" leaves the rest standing."""
     if stated is None or stated.value != "Annulation":
         return stated
     order = next(order for order in ordered if order.start == stated.start)
@@ -201,7 +201,7 @@ def _of_cassation(ruling: RulingText, ordered: Sequence[Order]) -> Solution | No
     category = _category(" ".join(headed["words"].split()))
     if stated is None:
         return Solution(value, category, *headed.span("words"), ALONE)
-    # A decision may reject a part and quash another: its head names the solution, one of the orders must bear it out.
+    # A ruling may reject a part and quash another: its head names the solution, one of the orders must bear it out.
     supporting = next(
         (candidate for candidate in _all(ordered, _CASSATION_ORDERS) if candidate.category == category), None
     )
@@ -232,7 +232,7 @@ def _of_appeal(ordered: Sequence[Order]) -> Solution | None:
 
 
 def _first(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Solution | None:
-    """The first kind, not the first order: what weighs most stands at the top."""
+    """Return the solution of the first kind that any order matches; the weightiest kinds come first."""
     return next(_all(ordered, kinds), None)
 
 

@@ -1,4 +1,4 @@
-"""The texts of law that a decision cites: articles of codes, laws, decrees, treaties; matched against plain text."""
+"""Statutes that a ruling cites: articles of codes, laws, decrees and treaties; matched against plain text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nodes.domain.case_law.head.dates import FIGURES, date_at, french
 from nodes.domain.case_law.ruling_text import RulingText
 
 MOST_STATUTES = 150
-"""Texts of one decision."""
+"""Statutes of one ruling at most."""
 REACH = 700
 """Characters from "articles" to the code that they belong to."""
 
@@ -121,14 +121,14 @@ _ROLES = {"visa": 0, "cited": 1, "version": 2}
 
 @dataclass(frozen=True, slots=True)
 class Statute:
-    """A text of law that is cited."""
+    """A cited text of law."""
 
     article: str
     """As it is written in statutes: L. 2313-4, 700, premier; "" where the whole text is cited."""
     source: str
     """code du travail, loi n° 2019-486 du 22 mai 2019, Constitution …"""
     role: str
-    """visa: the decision is founded on it; cited; version: it only says which wording of another applies."""
+    """visa: the ruling is founded on it; cited; version: it only says which wording of another applies."""
     start: int
     end: int
     zone: str
@@ -153,9 +153,9 @@ class Statute:
 
 
 def statutes(ruling: RulingText) -> list[Statute]:
-    """Every text once, in the order in which they are cited, at its place in a visa where it has one.
+    """Return every statute once, in the order of citation, at its place in a visa where it has one.
 
-    The grounds annexed to the decision count only for what they alone cite.
+    The grounds annexed to the ruling count only for what they alone cite.
     """
     visas = list(_visas(ruling))
     best: dict[tuple[str, str], Statute] = {}
@@ -172,7 +172,7 @@ def statutes(ruling: RulingText) -> list[Statute]:
 
 
 def _settled(citations: list[Statute]) -> Iterator[Statute]:
-    """An article that is cited without its code is of the code that the decision names for it, else for most others."""
+    """Assign articles cited without a code to the code that the ruling names for them, else for most others."""
     codes: dict[str, Counter[str]] = defaultdict(Counter)
     for statute in citations:
         if statute.source.startswith(("code", "livre", "nouveau code")):
@@ -188,7 +188,7 @@ def _settled(citations: list[Statute]) -> Iterator[Statute]:
 
 
 def _lettered(article: str) -> bool:
-    """L. 2313-4 and the like, which only a code has; 7.3.4 is of an agreement."""
+    """Tell whether an article bears a letter, as only those of codes do (L. 2313-4); 7.3.4 is of an agreement."""
     return article[:1].isalpha() and article[1:2] == "."
 
 
@@ -254,7 +254,7 @@ def _cited(ruling: RulingText) -> Iterator[Statute]:
 
 
 def _articles(plain: str, position: int) -> tuple[list[str], int]:
-    """The articles of a list and where it ends."""
+    """Return the articles of a list and where the list ends."""
     articles: list[str] = []
     stop = min(len(plain), position + REACH)
     letter = ""
@@ -283,7 +283,7 @@ def _articles(plain: str, position: int) -> tuple[list[str], int]:
 
 
 def _following(plain: str, position: int) -> int | None:
-    """Where the list goes on behind a code: "… du code du travail, dans sa rédaction …, et 1103 du code civil"."""
+    """Return where a list goes on behind a code: "… du code du travail, dans sa rédaction …, et 1103 du code civil"."""
     version = _VERSION.match(plain, position, position + REACH)
     position = version.end() if version else position
     between = re.compile(r"\s*,?\s*(?:\bet\b|\bainsi que\b|\bensemble\b|,|(?<=,))\s*").match(plain, position)
@@ -308,7 +308,7 @@ def _article(number: re.Match[str], letter: str) -> str:
 
 
 def _source(ruling: RulingText, position: int, last: Mapping[str, str]) -> tuple[str, int]:
-    """The code or act that the articles before `position` belong to, and its end."""
+    """Return the code or act that the articles before `position` belong to, and its end."""
     plain = ruling.plain
     for _ in range(4):
         link = _LINK.match(plain, position)
@@ -330,7 +330,7 @@ def _source(ruling: RulingText, position: int, last: Mapping[str, str]) -> tuple
 
 
 def _source_name(text: str, plain: str, match: re.Match[str]) -> str:
-    """The name of a code, act or treaty as it is usually written."""
+    """Return the usual name of a matched code, act or treaty."""
     if match["code"]:
         return _CODES_BY_PLAIN_NAME[re.sub(r"'\s", "'", " ".join(match["code"].split()))]
     if match["act"]:

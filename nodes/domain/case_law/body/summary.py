@@ -1,4 +1,4 @@
-"""The decisive sentences of a decision in its own words: facts, procedure, question, answer, scope."""
+"""Summary of a ruling in its own sentences: facts, procedure, question, answer, scope."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from nodes.domain.case_law.ruling_text import HEAD, RulingText, Zone
 from nodes.domain.text.sentences import Sentence, sentences
 
 PARTS = ("facts", "procedure", "question", "answer", "scope")
-"""Of every summary, in this order."""
+"""Parts of a summary, in order."""
 LONGEST = 900
 """Characters of one quote; what is longer is cut where a clause ends."""
 SHORTEST = 30
 BARE = 90
-"""A sentence of so few characters ("Le moyen n'est pas fondé.") concludes without saying why."""
+"""Characters; a shorter sentence ("Le moyen n'est pas fondé.") concludes without saying why."""
 MOST_SENTENCES = {"facts": 3, "procedure": 3, "question": 2, "answer": 4, "scope": 3}
-"""Sentences of each part."""
+"""Sentences of each part at most."""
 
 _PROCEEDS = re.compile(
     r"\b(?:saisi\w*|assigne\w*|requete|interjete\w*|appel|demande\w*\s.{0,60}(?:tribunal|conseil|juge|annulation"
@@ -62,13 +62,13 @@ _LODGED = re.compile(
 _JOINS = re.compile(
     r"\ben raison de leur connexite\b|\b(?:pourvois|affaires|instances|requetes)\b[^.;]{0,120}\bsont jointe?s\b"
 )
-"""That cases are decided together is no fact of them."""
+"""Sentences that join cases; they state no fact of them."""
 _READ = re.compile(
     r"(?m)^[ \t]*(?:vu\s*(?::|les\s+autres\s+pieces\b|la\s+constitution\b"
     r"|l[ea]s?\s+(?:codes?|lois?|decrets?|ordonnances?|conventions?|traites?|directives?|reglements?|arretes?)\b"
     r"|l'(?:ordonnance|arrete)\b)|apres\s+avoir\s+entendu\b)"
 )
-"""Texts and speeches that an administrative court lists behind the story."""
+"""Statutes and hearings that an administrative court lists behind the story."""
 _NUMBER = re.compile(r"\s*\d{1,3}\s?\.\s+")
 _PARTED = re.compile(r"\b(?:[lrdac]|art|al|bull|n|no|p|pp|obs|req|cons|ass|plen|soc|civ|comm?|crim|chron|spec)\.\s*\Z")
 _NO_REASONS = re.compile(r"pas lieu de statuer par une decision specialement motivee|manifestement pas de nature")
@@ -86,7 +86,7 @@ class SummarySentence:
 
 
 def summary(ruling: RulingText, solution: Solution | None, ordered: Sequence[Order]) -> list[SummarySentence]:
-    """At most a dozen sentences, in the order of the parts; a part of which nothing was seen is not there."""
+    """Return at most a dozen sentences, in the order of the parts; empty parts are left out."""
     split = [sentence for sentence in _joined_sentences(ruling) if sentence.end - sentence.start >= SHORTEST]
     candidates = [
         *_story(ruling, split),
@@ -102,7 +102,7 @@ def summary(ruling: RulingText, solution: Solution | None, ordered: Sequence[Ord
 
 
 def _joined_sentences(ruling: RulingText) -> list[Sentence]:
-    """Sentences, those that were parted behind an abbreviation or a line that passed for a heading joined again."""
+    """Return the sentences, rejoined where an abbreviation or a supposed heading parted them."""
     joined: list[Sentence] = []
     for sentence in sentences(ruling.document):
         last = joined[-1].end if joined else 0
@@ -123,7 +123,7 @@ def _within(split: Sequence[Sentence], zone: Zone) -> list[Sentence]:
 
 
 def _cited(ruling: RulingText, part: str, start: int, end: int) -> SummarySentence:
-    """The range without its paragraph number, cut where it is too long."""
+    """Make a summary sentence of a range, without its paragraph number and cut where it is too long."""
     number = _NUMBER.match(ruling.plain, start, end)
     start = number.end() if number else start
     if end - start > LONGEST:
@@ -140,7 +140,7 @@ def _story(ruling: RulingText, split: Sequence[Sentence]) -> Iterator[SummarySen
     proceeds = False
     for sentence in own:
         words = ruling.plain[sentence.start : sentence.end]
-        # The first one tells what it is about, also where it names the decision that is attacked.
+        # The first sentence says what the case is about, even where it names the ruling that is attacked.
         part = "procedure" if sentence is not own[0] and _PROCEEDS.search(words) else "facts"
         proceeds = proceeds or part == "procedure"
         yield _cited(ruling, part, sentence.start, sentence.end)
@@ -155,7 +155,7 @@ def _narrative(ruling: RulingText, zone: Zone) -> Zone:
 
 
 def decisive(ruling: RulingText, category: str) -> list[Zone]:
-    """The parts of the reasons that carry the solution: those with a visa where the court quashes, else the longest."""
+    """Return the parts of the reasons that carry the solution: those with a visa in a quashing, else the longest."""
     story_start = next((zone.start for zone in ruling.zones_named("story")), min(HEAD // 2, ruling.operative))
     reasons = [
         zone
@@ -196,7 +196,7 @@ def _question(ruling: RulingText, split: Sequence[Sentence], solution: Solution 
 
 
 def _complaint(ruling: RulingText, sentence: Sentence, zone: Zone) -> Iterator[SummarySentence]:
-    """What the ground reproaches, up to "alors", and its first branch."""
+    """Yield what a ground complains of, up to "alors", and its first branch."""
     plain = ruling.plain
     alters = _ALTERS.search(plain, sentence.start, min(zone.end, sentence.end + 40))
     yield _cited(ruling, "question", sentence.start, alters.start() if alters else sentence.end)
@@ -216,7 +216,7 @@ def _answer(ruling: RulingText, split: Sequence[Sentence], solution: Solution | 
             worth = 2.0 * bool(_PRINCIPLE.search(words)) + 3.0 * bool(_CONCLUDES.search(words))
             worth -= 2.5 * bool(_RECITES.search(words)) + (len(words) > LONGEST)
             worth -= 1.5 * (len(words) < BARE)
-            # What stands last concludes.
+            # The last sentence is the likeliest to conclude.
             rated.append((worth + (sentence.start - zone.start) / max(zone.end - zone.start, 1), sentence))
     best = sorted((rating for rating in rated if rating[0] > 1.5), key=lambda rating: -rating[0])[
         : MOST_SENTENCES["answer"]

@@ -1,4 +1,4 @@
-"""Which court decided, in which chamber and formation: read from the head of a decision."""
+"""Court, chamber and formation, read from the head of a ruling."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COURTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 _BELOW = re.compile(r"\b(?:attaquee?|deferee?|entreprise?|origine|appel d|rendue? (?:le|par)|contre|pres)\b")
 _FIRST = frozenset(name for name, _ in _COURTS if name.startswith(("Tribunal", "Conseil de prud'hommes")))
 NEAR = 300
-"""Characters between two courts of one letterhead."""
+"""Characters between two courts of one letterhead at most."""
 _JUDGEMENT = re.compile(r"(?m)^[ \t]*(?:jugement|ordonnance)\b")
 _ORDER = re.compile(r"(?m)^[ \t]*arret\b")
 _CHAMBERS: tuple[tuple[str, str], ...] = (
@@ -82,7 +82,7 @@ _LARGER = re.compile(r"article\s+r\.?\s*431-\s?5\s+du\s+code\s+de\s+l'organisati
 
 @dataclass(frozen=True, slots=True)
 class HeadValue:
-    """Something read, with its place."""
+    """A value read from the head of a ruling, with its span."""
 
     value: str
     start: int
@@ -91,7 +91,7 @@ class HeadValue:
 
 
 def court(ruling: RulingText) -> HeadValue | None:
-    """The court whose decision this is: the first that the head names, not one whose decision is attacked."""
+    """Return the court that gave the ruling: the first one that the head names, unless its ruling is attacked."""
     best: tuple[int, str, re.Match[str]] | None = None
     below: tuple[int, str, re.Match[str]] | None = None
     for name, pattern in _COURTS:
@@ -118,7 +118,7 @@ def court(ruling: RulingText) -> HeadValue | None:
 
 
 def _cased(ruling: RulingText, start: int, end: int) -> str:
-    """A place as it is written, in mixed case also where the head is in capitals."""
+    """Return a place name in mixed case, also where the head is in capitals."""
     words = " ".join(ruling.text[start:end].split()).replace("’", "'")
     if not words.isupper():
         return words
@@ -127,7 +127,7 @@ def _cased(ruling: RulingText, start: int, end: int) -> str:
 
 
 def chamber(ruling: RulingText, jurisdiction: str) -> HeadValue | None:
-    """The chamber under its usual name for the Cour de cassation, as written for all others."""
+    """Return the chamber, under its usual name for the Cour de cassation, as written for all others."""
     head = ruling.lined[:HEAD]
     if jurisdiction == CASSATION:
         return _of_cassation(head, ruling)
@@ -142,7 +142,7 @@ def chamber(ruling: RulingText, jurisdiction: str) -> HeadValue | None:
 
 
 def _of_cassation(head: str, ruling: RulingText) -> HeadValue | None:
-    # The head also names the chamber of the court whose decision is attacked.
+    # The head also names the chamber of the court whose ruling is attacked.
     for lead in (r"cour\s*de\s*cassation\s*[,.-]?\s*(?:civile,\s*)?", r"(?m)^[ \t]*", r"\bla\s+"):
         for name, pattern in _CHAMBERS:
             match = re.search(rf"{lead}(?P<name>{pattern})", head)
@@ -162,7 +162,7 @@ def _of_cassation(head: str, ruling: RulingText) -> HeadValue | None:
 
 
 def formation(ruling: RulingText, jurisdiction: str) -> HeadValue | None:
-    """How many judges sat, under the name that the Cour de cassation publishes; publication marks in the detail."""
+    """Return the formation under the name that the Cour de cassation publishes; publication marks in the detail."""
     if jurisdiction != CASSATION:
         return None
     head = ruling.plain[:HEAD]

@@ -1,4 +1,4 @@
-"""Dates of court decisions: in figures, in words, and as a scan may show them; matched against plain text."""
+"""Dates of court rulings: in figures, in words, and with the errors of scans; matched against plain text."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _KINDS = tuple(re.compile(pattern) for pattern in (FIGURES, SLASHED, WORDS))
 
 
 def date_at(plain: str, start: int, end: int) -> tuple[date, int, int] | None:
-    """The first date of a range of plain text with its place; None when there is none."""
+    """Return the first date of a range of plain text with its span; None when there is none."""
     matches = [match for kind in _KINDS if (match := kind.search(plain, start, end))]
     for match in sorted(matches, key=lambda match: match.start()):
         read = _read(match)
@@ -66,13 +66,13 @@ def date_at(plain: str, start: int, end: int) -> tuple[date, int, int] | None:
 
 
 def date_after(plain: str, start: int, reach: int = 40) -> tuple[date, int, int] | None:
-    """The date that begins within a few characters."""
+    """Return the date that begins within `reach` characters of `start`; None when there is none."""
     nearest = date_at(plain, start, min(start + reach + 80, len(plain)))
     return nearest if nearest and nearest[1] <= start + reach else None
 
 
 def french(day: date) -> str:
-    """1er juillet 1901."""
+    """Write a date in French: 1er juillet 1901."""
     month = [
         "janvier",
         "février",
@@ -99,7 +99,7 @@ def _read(match: re.Match[str]) -> date | None:
 
 
 def _figure(words: str) -> int:
-    """12 from "12", "1 2", "douze"; 2018 from "deux mille dix-huit"; 1 from "l", which a scan shows for it."""
+    """Read a number: 12 from "12", "1 2", "douze"; 2018 from "deux mille dix-huit"; 1 from a scan's "l"."""
     joined = "".join(words.split())
     if joined.isdigit() or joined == "l":
         return 1 if joined == "l" else int(joined)

@@ -1,4 +1,4 @@
-"""Number and date of a decision, read where it states them: head, formula, closing; they must agree."""
+"""Number and date of a ruling, compared over the places that state them: head, formula, closing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from nodes.domain.case_law.ruling_text import HEAD, TAIL, RulingText, line_aroun
 
 ADMINISTRATIVE = (STATE_COUNCIL, "Cour administrative d'appel", "Tribunal administratif")
 TOP = 2_500
-"""The number of a decision that is no cassation stands in so many first characters."""
+"""Characters from the start that hold the number of a ruling of any court but the Cour de cassation."""
 AGREED, ALONE, UNLABELLED, CONTRADICTED = 0.98, 0.85, 0.6, 0.3
-"""How sure a value is that two places state, one place, one without a label, and two places differently."""
+"""Confidence of a value that two places state, one place, one without a label, and two places differently."""
 
 _N = r"n\s?[°o0*'\"”]?s?\.?"
 _APPEAL = (
@@ -52,7 +52,7 @@ _STYLED = re.compile(r"\bcour\s*de\s*cassation\s*,[^.;]{3,90}?,?\s*du\s*(?=\d|l\
 _READ_OUT = re.compile(r"\blecture\s+du\s+")
 _LINE_DATE = re.compile(rf"(?m)^[ \t]*(?:(?:en date\s+)?du\s*:?\s*|le\s+)?{FIGURES}[ \t]*$")
 _CLOSING = re.compile(
-    # "l'arrêt rendu le …" is another decision, which this one rectifies or quashes.
+    # "l'arrêt rendu le …" is another ruling, which this one rectifies or quashes.
     r"\b(?:prononcee?s?|(?<!l'arret )(?<!le jugement )(?<!du jugement )(?<!l'ordonnance )(?<!la decision )rendue?s?"
     r"|juges?|ainsi fait|mise? a (?:la )?disposition|audience\s*publique)\b"
     r"(?:(?!\bprononce|\baudience\s*publique)[^;]){0,220}?\b(?:du|le|ce)\s+"
@@ -62,7 +62,7 @@ _CLOSING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class StatedValue:
-    """A value at a place."""
+    """A number or date with its span."""
 
     value: str
     start: int
@@ -73,7 +73,7 @@ class StatedValue:
 
 
 def numbers(ruling: RulingText, jurisdiction: str) -> list[StatedValue]:
-    """All numbers of the decision, its own case number first."""
+    """Return all numbers of a ruling, its own case number first."""
     head = ruling.plain[:TOP]
     stated = _appeals(ruling) if jurisdiction in (CASSATION, "") else []
     if not stated and jurisdiction != CASSATION:
@@ -89,7 +89,7 @@ def numbers(ruling: RulingText, jurisdiction: str) -> list[StatedValue]:
 
 
 def _appeals(ruling: RulingText) -> list[StatedValue]:
-    """Numbers of the pourvois of the head; the first is the decision's own."""
+    """Return the numbers of the pourvois in the head; the first is the ruling's own."""
     plain = ruling.plain
     label = _APPEAL_LABEL.search(plain, 0, HEAD)
     listed = list(_listed(plain, label.end(), label.start())) if label else []
@@ -145,7 +145,7 @@ def _other_numbers(ruling: RulingText, jurisdiction: str) -> Iterator[StatedValu
 
 
 def decided_on(ruling: RulingText, jurisdiction: str) -> StatedValue | None:
-    """The date of the decision, ISO: the one that most of its places state, the first of them if they differ."""
+    """Return the ruling's ISO date: the one that most places state, the first of them if they differ."""
     places = [stated for stated in _dates(ruling, jurisdiction) if stated is not None]
     if not places:
         return None
@@ -157,7 +157,7 @@ def decided_on(ruling: RulingText, jurisdiction: str) -> StatedValue | None:
 
 
 def _dates(ruling: RulingText, jurisdiction: str) -> Iterator[StatedValue | None]:
-    """Where a decision may state its date, at most one a place."""
+    """Yield the date at each place where a ruling may state it, at most one a place."""
     plain, lined = ruling.plain, ruling.lined
     if jurisdiction in (CASSATION, ""):
         # A line that a sentence about the hearing goes on with begins with a small letter.
@@ -181,7 +181,7 @@ def _dates(ruling: RulingText, jurisdiction: str) -> Iterator[StatedValue | None
 
 
 def _headed(lined: str, jurisdiction: str, stop: int) -> StatedValue | None:
-    """ "Arrêt du 15 février 2022": the court's own word, not on a line about the decision below."""
+    """Find the court's own heading "Arrêt du 15 février 2022", not on a line about the ruling below."""
     own = "arret|ordonnance|decision" if "our " in jurisdiction else "jugement|ordonnance|decision"
     lead = re.compile(rf"\b(?:{own})\b[^\n]{{0,40}}?\b(?:du|le)\b\s*:?\s*")
     for match in lead.finditer(lined, 0, stop):
@@ -195,7 +195,7 @@ def _headed(lined: str, jurisdiction: str, stop: int) -> StatedValue | None:
 
 
 def _closed(ruling: RulingText) -> StatedValue | None:
-    """The date of the closing formula; the last one, since reasons may tell of other decisions."""
+    """Return the date of the closing formula; the last one, since reasons may mention other rulings."""
     start = max(ruling.operative, ruling.end - TAIL) if ruling.operative < ruling.end else ruling.end - TAIL
     start = max(start, 0)
     closings = [

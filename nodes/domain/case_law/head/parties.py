@@ -1,4 +1,4 @@
-"""The parties of a decision as it writes them, and the decision that is attacked."""
+"""Parties of a ruling as it writes them, and the ruling that is attacked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.domain.case_law.ruling_text import HEAD, RulingText
 MOST_PARTIES = 120
 LONGEST = 240
 REACH = 60_000
-"""Some decisions list hundreds of parties before they say anything else."""
+"""Characters from the start that are searched: some rulings list hundreds of parties first."""
 
 _BEGIN = re.compile(
     r"\ba\s+rendu\s+(?:l[ae]s?\s+|l')?(?:arret|decision|ordonnance)s?\s+suivante?s?\s*:?"
@@ -71,7 +71,7 @@ _ATTACKED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RulingParty:
-    """A party, or the decision that is attacked."""
+    """A party, or the ruling that is attacked."""
 
     value: str
     role: str
@@ -80,7 +80,7 @@ class RulingParty:
 
 
 def parties(ruling: RulingText, jurisdiction: str) -> list[RulingParty]:
-    """Parties in the order of the decision, each name once a role."""
+    """Return the parties in order, each name once a role."""
     mentions = _of_cassation(ruling) if jurisdiction == CASSATION else _headed(ruling)
     distinct: dict[tuple[str, str], RulingParty] = {}
     for party in mentions:
@@ -89,7 +89,7 @@ def parties(ruling: RulingText, jurisdiction: str) -> list[RulingParty]:
 
 
 def attacked(ruling: RulingText) -> RulingParty | None:
-    """The decision against which the pourvoi or the appeal is directed, in the words of the text."""
+    """Return the ruling against which the pourvoi or the appeal is directed, in the words of the text."""
     match = _ATTACKED.search(ruling.plain, 0, min(ruling.operative, REACH))
     if match is None or date_at(ruling.plain, *match.span("words")) is None:
         return None
@@ -102,7 +102,7 @@ def _of_cassation(ruling: RulingText) -> Iterator[RulingParty]:
     plain = ruling.plain
     begin = _BEGIN.search(plain, 0, HEAD)
     start = begin.end() if begin else 0
-    # The formula stands in the head twice where a line styles the decision before it.
+    # The formula stands in the head twice where a line styles the ruling before it.
     again = _BEGIN.search(plain, start, start + 400)
     start = again.end() if again else start
     close = _END.search(plain, start, REACH)
@@ -155,7 +155,7 @@ def _name(ruling: RulingText, begin: int, stop: int, role: str) -> RulingParty |
 
 
 def _comma(plain: str, start: int, end: int) -> int:
-    """Where a name ends: at the first comma that stands in no bracket."""
+    """Return where a name ends: at the first comma outside brackets."""
     depth = 0
     for offset in range(start, end):
         char = plain[offset]

@@ -1,4 +1,4 @@
-"""Sentences that say something of a whole contract and no more, so that two of them may be compared."""
+"""Sentences that are about a contract as a whole, so that two of them can be compared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from nodes.domain.text.normalise import simplify
 
 APART = 30_000
-"""Characters between two sentences, some ten pages: what lies further apart may be two agreements bound together."""
+"""Characters, some ten pages: sentences further apart may belong to two agreements bound together."""
 
 # A quote may hold the heading of the next article, and its first paragraph.
 _SENTENCE_END = re.compile(
@@ -25,20 +25,20 @@ _PART = re.compile(
     r"|located|resident|intellectual|property|patents?|federal|mandatory|arbitrat\w+|matters?|other than|but|si|lorsque"
     r"|sauf|hormis|excepte|toutefois|selon|annexes?|bons? de commande|pour les|en ce qui concerne|arbitra\w+)\b"
 )
-"""With such words a sentence may be about a part of the contract, or hold under a condition."""
+"""Words with which a sentence may be about a part of the contract or hold under a condition."""
 
 
 def split_sentences(quote: str) -> list[str]:
-    """The sentences of a quote, one that stands below a heading apart from it."""
+    """Split a quote into sentences; one that stands below a heading is separated from it."""
     return _SENTENCE_END.split(quote)
 
 
 def without_label(sentence: str) -> str:
-    """A sentence simplified, without the number that it bears."""
+    """Simplify a sentence and drop the number in front of it."""
     return _LABEL.sub("", simplify(sentence))
 
 
 def about_whole_contract(sentence: str) -> str:
-    """The sentence simplified where it is about this contract as a whole; "" where a part or a condition comes in."""
+    """Simplify a sentence about this contract as a whole; "" if it has a condition or is about a part."""
     plain = without_label(sentence)
     return plain if _THIS_CONTRACT.match(plain) and not _PART.search(plain) else ""

@@ -1,4 +1,4 @@
-"""When a contract was made, signed, when it takes effect and when it ends, as it says itself."""
+"""Dates that a contract states about itself: when it was made, signed, and takes effect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nodes.domain.text.normalise import Span
 from nodes.domain.text.quantities import Quantity
 
 NEAR = 90
-"""Characters before or behind a date in which the words that say what it is stand."""
+"""Characters before or behind a date that are searched for the words which say what it is."""
 
 # A date behind one of these is another document's.
 _GAP = r"(?:(?!\bth(?:is|ese)\b)[^.;])"
@@ -130,7 +130,7 @@ _ON_SIGNATURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DateMention:
-    """A date of the text with the words around it."""
+    """A date of the text with the words around it, blanks collapsed."""
 
     date: Quantity
     before: str
@@ -140,18 +140,18 @@ class DateMention:
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """The dates of one contract, as far as it states them."""
+    """The dates of one contract; None for those that it does not state."""
 
     mentions: list[DateMention]
     agreement: DateMention | None
     effective: DateMention | None
     defined: Span | None
-    """The words that make another of its dates the one on which it takes effect."""
+    """The words that define the effective date by another date, such as that of signature."""
     signed: DateMention | None
 
 
 def find_dates(contract: ContractText) -> Dates:
-    """All dates, and which of them are those of the contract itself."""
+    """Collect all dates and tell which of them are the contract's own."""
     mentions = list(_dates(contract))
     agreement = next(
         (mention for mention in mentions if mention.date.start < HEAD and _is_agreement_date(contract, mention)), None
@@ -164,7 +164,7 @@ def find_dates(contract: ContractText) -> Dates:
 
 
 def read_dates(contract: ContractText, dates: Dates) -> Iterator[Proposal]:
-    """agreement_date, effective_date and signature_date, each at most once.
+    """Yield agreement_date, effective_date and signature_date, each at most once.
 
     A value is an ISO date; where day and month could be either, French text is read day first, other text month first.
     An effective date that is defined by another date is quoted with both, and says so in its detail.
@@ -178,7 +178,7 @@ def read_dates(contract: ContractText, dates: Dates) -> Iterator[Proposal]:
 
 
 def iso(contract: ContractText, date: Quantity) -> str:
-    """The date as a value, in the order of the language."""
+    """Return the ISO date; an ambiguous one is read in the day-month order of the contract's language."""
     return ordered(date.unit, contract.language)
 
 
@@ -231,7 +231,7 @@ def _effective(contract: ContractText, mentions: list[DateMention]) -> DateMenti
 
 
 def label_of(contract: ContractText, mention: DateMention) -> str:
-    """The words before a date on its line, which in a form say what it is."""
+    """Return the words before a date on its line, the label of a form or table."""
     near = max(mention.date.start - NEAR, 0)
     start = max(contract.raw.rfind(mark, near, mention.date.start) for mark in "\n\f") + 1
     return contract.plain[start : mention.date.start] if start or not near else ""
@@ -240,7 +240,7 @@ def label_of(contract: ContractText, mention: DateMention) -> str:
 def _by_reference(
     contract: ContractText, agreement: DateMention | None, signed: DateMention | None
 ) -> tuple[DateMention | None, Span | None]:
-    """The date of the agreement or of its signature, where the text says that it takes effect on that day."""
+    """Resolve an effective date that is defined as the day of the agreement or of its signature."""
     for pattern, date in ((_ON_ITS_DATE, agreement), (_ON_SIGNATURE, signed or agreement)):
         if date and (match := pattern.search(contract.plain)):
             return date, (match.start(), match.end())
@@ -248,7 +248,7 @@ def _by_reference(
 
 
 def _signed(contract: ContractText, mentions: list[DateMention]) -> DateMention | None:
-    """The last date on which somebody signed."""
+    """Find the last date on which somebody signed."""
     mentions = [mention for mention in mentions if not _OTHER_DOCUMENT.search(mention.before)]
     signings = [mention for mention in mentions if _SIGNED_AT.search(mention.before)]
     if not signings:
@@ -273,7 +273,7 @@ def _mentions_term(contract: ContractText, mention: DateMention) -> bool:
 
 
 def _states_term(contract: ContractText, mention: DateMention) -> bool:
-    """Is this the sentence that says how long the contract lasts?"""
+    """Tell whether the mention stands in a sentence about how long the contract lasts."""
     sentence = contract.at(mention.date.start)
     if sentence is None or _DUE_TO_CHANGE.search(contract.plain[sentence.start : sentence.end]):
         return False

@@ -1,4 +1,4 @@
-"""How long a contract lasts, how it is renewed, and with what notice it is left."""
+"""Terms of a contract: how long it lasts, how it is renewed, and the notice that ends it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from nodes.domain.text.quantities import Quantity, plain_number
 
 UNITS = ("day", "week", "month", "quarter", "year")
 SUREST = 4
-"""A duration that is likely to be the term has at least so many points."""
+"""Points that a duration needs to count as the contract's term."""
 CLAUSES_READ = 4
-"""Clauses of one type in which a period is looked for, the surest first."""
+"""Clauses of one type that are searched for a period, the most confident first."""
 
 _TERM_HEADING = re.compile(r"\b(?:terms?|duration|durée)\b", re.IGNORECASE)
 _OTHER_HEADING = re.compile(
@@ -153,7 +153,7 @@ _EARLIER_END = re.compile(
     r"|terminat\w+ (?:earlier|sooner|as|in accordance|pursuant))[^,;.]{0,120}(?:,|$)",
     re.IGNORECASE,
 )
-"""Words that leave room for an earlier end; they say nothing of the term itself."""
+"""Words that allow an earlier end; they say nothing about the term itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class _Period:
 
 
 def read_terms(contract: ContractText, term: Quantity | None) -> Iterator[Proposal]:
-    """initial_term, renewal_term and notice_period; a notice says in its detail what for: renewal or termination."""
+    """Yield initial_term, renewal_term and notice_period; a notice's detail tells its purpose."""
     if term is not None:
         yield _fact(contract, "initial_term", term)
     yield from _renewal(contract, term)
@@ -182,7 +182,7 @@ def _durations(contract: ContractText, start: int, end: int) -> Iterator[_Period
 
 
 def find_term(contract: ContractText) -> Quantity | None:
-    """The likeliest duration of the contract itself; None where none is likely."""
+    """Return the likeliest duration of the contract itself; None where none is likely."""
     best: tuple[int, int, Quantity] | None = None
     for sentence in contract.sentences:
         plain = contract.plain[sentence.start : sentence.end]
@@ -240,7 +240,7 @@ def _renewal(contract: ContractText, term: Quantity | None) -> Iterator[Proposal
 
 
 def _notices(contract: ContractText, purpose: str, clause_type: str, about: re.Pattern[str]) -> Iterator[Proposal]:
-    """A quote may hold several sentences: the notice stands in one that is about renewal or termination itself.
+    """Yield the notice period for one purpose, from a sentence that is itself about renewal or termination.
 
     A notice by which a party asks for a renewal is none against it.
     """

@@ -1,4 +1,4 @@
-"""When a contract ends: on the day that it names, else on the day that follows from its beginning and its term."""
+"""Expiry of a contract: the day that it states, else the day computed from its start and its term."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.quantities import Quantity, plain_number
 
 SUREST = 4
-"""A named day that is likely to be the end has at least so many points."""
+"""Points that a stated day needs to count as the contract's end."""
 LONGEST = 100
 """Years that a term may last."""
 NEAR = 70
-"""Characters behind a length of time in which the words that say from when it runs begin."""
+"""Characters behind a term in which the words that say from when it runs must begin."""
 
 _TERM_HEADING = re.compile(r"\b(?:terms?|duration|durée|expir\w+)\b", re.IGNORECASE)
 _OF_CONTRACT = re.compile(
@@ -112,13 +112,13 @@ _ORDINALS = {
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """From when a term runs; `date` is None where that is an event of which the text gives no day."""
+    """Start of a term; `date` is None where it is an event of unknown date."""
 
     date: Quantity | None
 
 
 def read_expiry(contract: ContractText, dates: Dates, term: Quantity | None, *, renews: bool) -> Iterator[Proposal]:
-    """expiration_date, at most once.
+    """Yield expiration_date, at most once.
 
     A day that follows from beginning and term is marked `computed` in its detail and quoted with the words that state
     both: it is the day of the same number when the term has run, so that whether the day itself still belongs to it
@@ -144,7 +144,7 @@ def read_expiry(contract: ContractText, dates: Dates, term: Quantity | None, *, 
 
 
 def _stated_end(contract: ContractText, dates: Dates) -> DateMention | None:
-    """The day on which the contract itself is said to end; None where none is likely to be that."""
+    """Return the day on which the contract is said to end; None where none is likely to be that."""
     begun = [iso(contract, mention.date) for mention in (dates.effective, dates.agreement) if mention]
     best: tuple[int, DateMention] | None = None
     for mention in dates.mentions:
@@ -175,7 +175,7 @@ def _points(contract: ContractText, mention: DateMention, mentions: list[DateMen
 
 
 def _anniversary(contract: ContractText) -> Quantity | None:
-    """The length of a term that ends on an anniversary."""
+    """Return the length of a term that ends on an anniversary."""
     for sentence in contract.sentences:
         plain = contract.plain[sentence.start : sentence.end]
         match = _ANNIVERSARY.search(plain)
@@ -189,7 +189,7 @@ def _anniversary(contract: ContractText) -> Quantity | None:
 
 
 def _start(contract: ContractText, dates: Dates, length: Quantity) -> Quantity | None:
-    """The day from which a term runs, as its sentence says; None where it runs from something of unknown date."""
+    """Return the day from which a term runs, as its sentence says; None where it runs from an event of unknown date."""
     sentence = contract.at(length.start)
     low, high = (sentence.start, sentence.end) if sentence else contract.around(length.start, length.end)
     plain = contract.plain[low:high]
@@ -207,7 +207,7 @@ def _start(contract: ContractText, dates: Dates, length: Quantity) -> Quantity |
 
 
 def _start_from_words(contract: ContractText, dates: Dates, words: str, place: int) -> _Start | None:
-    """What the words behind "from" mean; None where they only point back."""
+    """Resolve the words behind "from" to a start; None where they only point back."""
     day = next((mention.date for mention in dates.mentions if place <= mention.date.start < place + 20), None)
     if day is not None:
         return _Start(day)
@@ -228,7 +228,7 @@ def _start_from_words(contract: ContractText, dates: Dates, words: str, place: i
 
 
 def _defined(contract: ContractText, dates: Dates, name: str) -> DateMention | None:
-    """The date that the text calls by this name."""
+    """Find the date that the text defines under this name."""
     behind = re.compile(rf"^[^.;]{{0,40}}[\"“] ?(?:the )?{re.escape(name)}", re.IGNORECASE)
     before = re.compile(rf"\b{re.escape(name)}[\"”]? ?(?:means|shall mean|:|is)[^.;]{{0,40}}$", re.IGNORECASE)
     own_date, term = f"(?i:{_ITS_DATE.pattern})", re.escape(name)
@@ -243,7 +243,7 @@ def _defined(contract: ContractText, dates: Dates, name: str) -> DateMention | N
 
 
 def _end(begins: str, length: Quantity) -> str:
-    """The ISO date a length of time later; "" where there is none."""
+    """Add a length of time to an ISO date; "" where the sum is no valid date."""
     try:
         day = date.fromisoformat(begins)
         if length.unit in _DAYS:

@@ -1,4 +1,4 @@
-"""Which law governs a contract, and who decides disputes under it."""
+"""Governing law of a contract, and the court or arbitration that decides its disputes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from nodes.domain.contracts.contract_text import MARGIN, ContractText, spaced
 from nodes.domain.contracts.facts.contract_wide import APART
 from nodes.domain.contracts.facts.law_names import NAME, differs_from_law, law_of_contract, law_place, tidy
 from nodes.domain.evidence.facts import Proposal
-from nodes.domain.text.negation import affirmed
+from nodes.domain.text.negation import mask_denials
 
 CLAUSES_READ = 4
 MOST_LAWS = 3
 SEATED = 700
-"""Characters behind an arbitration clause in which a sentence of its own may name the seat."""
+"""Characters behind an arbitration clause that are searched for a sentence which states the seat."""
 TORN = 120
-"""Characters behind a clause in which its sentence may go on."""
+"""Characters behind a clause into which its sentence may continue."""
 
 _GOVERNS = re.compile(
     r"\b(?:govern\w*|constru\w+|interpret\w*|appl(?:y|ies|icable)|subject to|régie?s?|soumise?s?|applicable"
@@ -72,7 +72,7 @@ _JURISDICTION = re.compile(
 
 
 def read_law(contract: ContractText) -> Iterator[Proposal]:
-    """governing_law and court (once; an arbitration says so in its detail).
+    """Yield governing_law and court (once; an arbitration says so in its detail).
 
     A contract has one law, and a second only where two of its sentences give different laws to the whole of it.
     """
@@ -91,7 +91,7 @@ def read_law(contract: ContractText) -> Iterator[Proposal]:
 
 
 def _law_sentences(contract: ContractText) -> list[tuple[int, int]]:
-    """Sentences that say which law governs."""
+    """Return the spans of sentences that say which law governs."""
     spans = []
     for sentence in contract.sentences:
         plain = contract.plain[sentence.start : sentence.end]
@@ -103,7 +103,7 @@ def _law_sentences(contract: ContractText) -> list[tuple[int, int]]:
 
 
 def _other_laws(contract: ContractText, first: str, law_sentences: list[tuple[int, int]]) -> Iterator[Proposal]:
-    """Laws that the whole contract is given beside the one that is known, if that is given to the whole of it too."""
+    """Yield further laws that the whole contract is given, if the first one is given to the whole of it too."""
     contract_laws = [(law, *span) for span in law_sentences if (law := law_of_contract(contract.plain[slice(*span)]))]
     near = [start for law, start, _ in contract_laws if not differs_from_law(law, first)]
     laws = [first]
@@ -127,7 +127,7 @@ def _law(contract: ContractText, start: int, end: int) -> Proposal | None:
     if not _GOVERNS.search(plain):
         return None
     # A reader that meets a page break may have parted the sentence. A law that is excluded does not govern.
-    place = law_place(affirmed(plain)) or law_place(affirmed(contract.plain[start : end + TORN]))
+    place = law_place(mask_denials(plain)) or law_place(mask_denials(contract.plain[start : end + TORN]))
     if place:
         name, low, high = place
         written = " ".join(contract.raw[start + low : start + high].split())
@@ -138,7 +138,7 @@ def _law(contract: ContractText, start: int, end: int) -> Proposal | None:
 
 
 def _about_courts(contract: ContractText, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The sentences around the law, then others that settle jurisdiction."""
+    """Return sentences about jurisdiction: those near the governing law first, then others."""
     near: list[tuple[int, int]] = []
     far: list[tuple[int, int]] = []
     for sentence in contract.sentences:

@@ -1,4 +1,4 @@
-"""Which law a sentence names, and whether it says so of the whole contract."""
+"""Names of laws: which country's or state's law a sentence chooses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from nodes.domain.contracts.contract_text import spaced
 from nodes.domain.contracts.facts.contract_wide import about_whole_contract
-from nodes.domain.text.negation import affirmed
+from nodes.domain.text.negation import mask_denials
 from nodes.domain.text.normalise import simplify
 
 _ADJECTIVES = {
@@ -59,7 +59,7 @@ _GOVERNED = re.compile(r"\b(?:govern(?:ed|s)|constru(?:ed|es)|regie?|regissent|r
 _WIDE = re.compile(
     r"united (?:states|kingdom)|\bu\.?s\.?(?:a\.?)?$|\bu\.?k\.?$|america|great britain|canada|australia|european union"
 )
-"""Laws that include others."""
+"""Places whose law includes that of others: England is part of the United Kingdom."""
 _TAIL = re.compile(
     r"(?:[,;.]|\b(?:and|without|excluding|as|applicable|et|sans|USA|U\.S\.A\.?|Without|Regardless)\b)*\s*$"
 )
@@ -71,13 +71,13 @@ _OTHER_WORDS = re.compile(
 
 
 def first_law(sentence: str) -> str:
-    """The country or state whose law a sentence names first and does not exclude; "" where it names none."""
-    place = law_place(affirmed(sentence))
+    """Return the country or state of the first law that a sentence names and does not exclude; "" for none."""
+    place = law_place(mask_denials(sentence))
     return place[0] if place else ""
 
 
 def law_place(plain: str) -> tuple[str, int, int] | None:
-    """The law's country or state, in English where it is known, and where it stands."""
+    """Return the country or state of a law, in English where it is known, with the span of its name."""
     adjective = _BY_ADJECTIVE.search(_same_length(plain))
     match = _OF_PLACE.search(plain) or _STATE_LAW.search(plain)
     if adjective and (match is None or adjective.start() <= match.start()):
@@ -92,7 +92,7 @@ def law_place(plain: str) -> tuple[str, int, int] | None:
 
 
 def _same_length(plain: str) -> str:
-    """Lower case without accents, one character for one."""
+    """Lower the text and strip accents, keeping one character for each."""
     return "".join(simple if len(simple := simplify(char)) == 1 else " " for char in plain)
 
 
@@ -105,12 +105,12 @@ def tidy(place: str) -> str:
 
 
 def law_of_contract(sentence: str) -> str:
-    """The law of the whole contract; "" where the sentence is about less, or says more."""
+    """Return the law of the whole contract; "" where the sentence is about less, or says more."""
     plain = about_whole_contract(sentence)
     return first_law(sentence) if plain and _GOVERNED.search(plain) else ""
 
 
 def differs_from_law(first: str, second: str) -> bool:
-    """Are these two laws, of which neither includes the other?"""
+    """Tell whether two laws differ, that is, neither includes the other."""
     names = simplify(first), simplify(second)
     return not any(_WIDE.search(name) for name in names) and names[0] not in names[1] and names[1] not in names[0]

@@ -1,4 +1,4 @@
-"""What a contract says of money: to what sum liability is limited, on what that sum rests, and the currency."""
+"""Money in a contract: the sum that caps liability, what that sum is reckoned from, and the currency."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _CODES = {"e": "EUR", "u": "USD", "p": "GBP", "g": "GBP", "s": "GBP", "c": "CHF"
 
 
 def read_money(contract: ContractText) -> Iterator[Proposal]:
-    """cap_amount (one for each sum that limits liability), cap_base (once) and currency (once)."""
+    """Yield cap_amount (one for each sum that limits liability), cap_base (once) and currency (once)."""
     base: Proposal | None = None
     fixed: Proposal | None = None
     counted: list[tuple[Decimal, int]] = []
@@ -108,7 +108,7 @@ def _cap(contract: ContractText, amount: Quantity, clause: Span) -> Proposal:
 
 
 def _base(contract: ContractText, start: int, plain: str) -> Proposal | None:
-    """What the cap is reckoned from, when that is what was paid."""
+    """Return what the cap is reckoned from, where that is what was paid."""
     fees = _FEES.search(plain)
     if fees is None:
         return None
@@ -137,7 +137,7 @@ def _share(plain: str, low: int, high: int) -> str:
 
 
 def _currency(contract: ContractText) -> Iterator[Proposal]:
-    """The currency that is named for payments, else that of most sums."""
+    """Yield the currency that is stated for payments, else that of most sums."""
     if match := _PAYABLE_IN.search(contract.plain):
         code = _CODES[match["currency"][0].casefold()]
         yield contract.fact("currency", code, match.start(), match.end(), {"currency": code})

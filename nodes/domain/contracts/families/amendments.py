@@ -1,4 +1,4 @@
-"""What an amendment says of the articles of its agreement: replaced, deleted, changed or added."""
+"""Changes that an amendment makes to articles of its agreement: replaced, deleted, changed or added."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from nodes.domain.contracts.contract_text import ContractText
 from nodes.domain.evidence.facts import Proposal
 
 MOST_CHANGES = 60
-"""Changes that are read from one amendment."""
+"""Changes that are read from one amendment at most."""
 REPLACEMENT_REACH = 160
-"""Characters behind a deletion in which a sentence of its own may say what comes in its place."""
+"""Characters behind a deletion that are searched for a sentence with the replacement."""
 
 _ART = r"(?:(?:sub-?)?(?:section|clause|article|paragraph)|§)"
 _N = r"\d{1,3}(?:\.\d{1,3})*(?: ?\([a-z0-9]{1,4}\))*(?: (?:bis|ter|quater)\b)?"
@@ -67,7 +67,7 @@ _NO_REPLACEMENT = re.compile(
     r"|\bpas remplacée?s?",
     re.IGNORECASE,
 )
-"""Says that nothing comes in its place, with the words that else say what does."""
+"""Phrases that deny a replacement with the very words that otherwise announce one."""
 _REPLACEMENT = re.compile(
     r"\b(?:replac\w+|restated|substitut\w+|remplac\w+|the following|to read|read as follows|in lieu"
     r"|in (?:its|their) (?:place|stead)|ainsi rédig\w+|comme suit|(?:dispositions|stipulations) (?:ci-après|suivantes)"
@@ -83,7 +83,7 @@ _NEXT_SENTENCE_REPLACES = re.compile(
 
 
 def read_changes(contract: ContractText) -> Iterator[Proposal]:
-    """Every article that an amendment says it replaces, deletes, changes or adds."""
+    """Yield a fact for every article that an amendment replaces, deletes, changes or adds."""
     count = 0
     for sentence in contract.sentences:
         plain = contract.plain[sentence.start : sentence.end]
@@ -106,7 +106,7 @@ def _article_changes(plain: str, next_words: str) -> Iterator[tuple[re.Match[str
 
 
 def _detail(match: re.Match[str], following: str) -> dict[str, object]:
-    """Articles, action and whole; `then` are the words behind, where a deletion may say what comes instead."""
+    """Return articles, action and whole; `following` is the text behind, where a deletion may name a replacement."""
     verb, behind = match["verb"], match["behind"]
     part = _PART.search(match["lead"].rstrip()) or _PART.search(match["of"])
     is_whole = not part and bool(_REPLACES_ARTICLE.search(verb) or _ENTIRE.search(behind))

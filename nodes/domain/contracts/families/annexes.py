@@ -1,4 +1,4 @@
-"""The annexes of a document: those that it says are attached or belong to it, and those that are there."""
+"""Annexes of a document: those that it refers to as its own, and those that it contains."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.normalise import Span
 
 TOP = 60
-"""A label among so many first characters says what the document is."""
+"""Characters from the start: a label among them says what the document itself is."""
 LONGEST = 160
-"""Of a line that is longer, the label alone is the heading."""
+"""Characters; of a longer line the label alone is the heading."""
 MOST_ANNEXES = 60
-"""What names more annexes is a list of annexes."""
+"""Annexes of one document at most; what names more is a list of annexes."""
 GENERAL_TERMS = "general terms"
 """The label of general terms, which have no number."""
 OF_ANOTHER = frozenset(("amendment", "annex", "order", "statement_of_work"))
-"""Forms of documents that speak of the annexes of their agreement as if they were their own."""
+"""Document forms that speak of their agreement's annexes as if they were their own."""
 
 _KIND = r"(?:annexe?|appendix|exhibit|schedule|attachment)"
 _ID = (
@@ -89,41 +89,41 @@ _FOREIGN = re.compile(
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _TITLED = re.compile(r"[A-ZÀ-Ý(\"“«:–—.\[*-]|\d{1,2}\.\s")
 _REACH = 70
-"""Characters between the word "attached" and the annex that it is said of."""
+"""Characters between "attached" and the annex to which the word belongs."""
 
 
 def label_of(kind: str, number: str) -> str:
-    """One form of an annex's name: annex 2 for Annexe n° 2, exhibit a for EXHIBIT A."""
+    """Normalise an annex's name: annex 2 for Annexe n° 2, exhibit a for EXHIBIT A."""
     kind = kind.casefold()
     return f"{'annex' if kind == 'annexe' else kind} {number.casefold()}"
 
 
 def labels_in(name: str) -> set[str]:
-    """The annexes that a title or the name of a file says it is; all of "Schedules 1 to 3"."""
+    """Return the labels of the annexes that a title or file name says it is; all of "Schedules 1 to 3"."""
     plain = re.sub(r"[_]+", " ", name)
     labels = {label_of(match["kind"], number) for match in _LABEL.finditer(plain) for number in _numbers(plain, match)}
     return labels or labels_in_title(name)
 
 
 def equivalent_names(label: str) -> set[str]:
-    """What tells an annex apart; one of another kind with the same number may be meant, A1 is A-1, and I is 1."""
+    """Return the numbers equivalent to a label's; A1 is A-1, I is 1, and the kind of annex does not matter."""
     number = label.rpartition(" ")[2]
     plain = re.sub(r"(?<=[a-z])-(?=\d)", "", number)
     return {number, plain} | ({str(1 + _ROMAN.index(plain))} if plain in _ROMAN else set())
 
 
 def accepted_names(label: str) -> set[str]:
-    """Names under which an annex that is there may be meant: B-1 is some of B, a part of its name is enough."""
+    """Return the names that may mean an annex that is present: B-1 is part of B, part of a name is enough."""
     return equivalent_names(label) | partial_names(label) | {label.rpartition(" ")[2].partition("-")[0]}
 
 
 def holds_annexes(name: str) -> bool:
-    """Whether a file of this name, or a document with this title, holds annexes without saying which."""
+    """Tell whether a file name or title says that it holds annexes without saying which."""
     return re.fullmatch(rf"[\d\W_]*(?:all |les )?(?:{_KIND}s?|appendices)\b.{{0,40}}", name.strip(), re.I) is not None
 
 
 def read_annexes(contract: ContractText, form: str = "") -> Iterator[Proposal]:
-    """annex_reference for each annex that is named as one of this document, annex_heading for each that is there.
+    """Yield annex_reference for each annex that the document names as its own, annex_heading for each that it has.
 
     A reference's detail tells whether it `said` attached, or named only: set out in it, or listed among the documents
     that make up the contract. `form` is the document's; one that belongs to another is asked for attached ones only.
@@ -151,7 +151,7 @@ def read_annexes(contract: ContractText, form: str = "") -> Iterator[Proposal]:
 
 
 def _title_of(raw: str, heading: re.Match[str]) -> str:
-    """What stands behind the number of an annex, or on the line below it."""
+    """Return what stands behind an annex's number, or on the line below it."""
     title = heading["rest"].strip(" \t:.–—-")
     below = raw[heading.end() : heading.end() + LONGEST].strip().partition("\n")[0]
     return title or below
@@ -196,7 +196,7 @@ def _references(contract: ContractText, form: str) -> Iterator[Proposal]:
 
 
 def _numbers(plain: str, match: re.Match[str]) -> list[str]:
-    """The numbers of a label, several where it stands in the plural."""
+    """Return the numbers of a label, several where it is in the plural."""
     numbers, position = [match["id"]], match.end()
     if not match["many"]:
         return numbers
@@ -213,7 +213,7 @@ def _numbers(plain: str, match: re.Match[str]) -> list[str]:
 
 
 def _near(plain: str, match: re.Match[str]) -> tuple[str, str]:
-    """The words of its sentence before and behind a label."""
+    """Return the words of its sentence before and behind a label."""
     before = re.split(r"[.;:]\s", plain[max(match.start() - _REACH, 0) : match.start()])[-1]
     return before, re.split(r"[.;:]\s", plain[match.end() : match.end() + _REACH])[0]
 
@@ -224,7 +224,7 @@ def _is_attached(plain: str, match: re.Match[str]) -> bool:
 
 
 def _is_named_as_own(contract: ContractText, match: re.Match[str], form: str, lists: list[Span]) -> bool:
-    """Is something said to stand in this annex, or is it listed among the documents of the contract?"""
+    """Tell whether the text says that something stands in this annex, or lists it among the contract documents."""
     if form in OF_ANOTHER:
         return False
     before, behind = _near(contract.plain, match)
@@ -236,7 +236,7 @@ def _is_named_as_own(contract: ContractText, match: re.Match[str], form: str, li
 
 
 def _is_heading(contract: ContractText, match: re.Match[str]) -> bool:
-    """Is this line the heading of an annex, and no line of a list of them or of a broken sentence?"""
+    """Tell whether this line is an annex's heading, not a line of a list or of a broken sentence."""
     title = match["rest"].strip()
     # A text may have no line breaks: what stands far behind the label says nothing about it.
     near = title[:LONGEST]
@@ -260,7 +260,7 @@ def _is_heading(contract: ContractText, match: re.Match[str]) -> bool:
 
 
 def _next_to_heading(raw: str, match: re.Match[str]) -> bool:
-    """Does the heading of another annex follow on this one, or stand right before it, on the same page?"""
+    """Tell whether another annex's heading follows or precedes directly on the same page."""
     behind = raw[match.end() : match.end() + LONGEST].partition("\f")[0]
     ahead = _HEADING.match(behind, len(behind) - len(behind.lstrip("\n\r \t")))
     if ahead and ahead["id"].casefold() != match["id"].casefold():

@@ -1,4 +1,4 @@
-"""Documents that make up a contract beside it: where they are listed, and the general terms that it names."""
+"""Contract documents beside the contract itself: lists of them, and the general terms that it names."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from nodes.domain.contracts.contract_text import ContractText
 from nodes.domain.text.normalise import Span
 
 LONGEST_LIST = 1_200
-"""Characters from the words that open a list of documents."""
+"""Characters of a list of documents, from the words that open it, at most."""
 AROUND = 180
-"""Characters of a sentence around the name of general terms in which they may be ruled out."""
+"""Characters around the name of general terms that are searched for words which rule them out."""
 
 _OPENS = re.compile(
     r"\b(?:(?:following|these) (?:\w+ )?(?:documents?|annex(?:es)?|appendices|schedules|exhibits|attachments)\b"
@@ -63,7 +63,7 @@ _ITS_OWN = re.compile(
     r"(?:of|de |d['’])(?! (?:this|the)\b)|conditions générales",
     re.IGNORECASE,
 )
-"""Such a name means a paper of its own; "the terms and conditions of this Agreement" are the agreement's."""
+"""Names of general terms in a paper of their own; "the terms and conditions of this Agreement" are the agreement's."""
 _OF_THIS = re.compile(
     r"(?: and conditions| et particulières)?,? (?:of|in|under|contained in|set (?:out|forth) in|du|de la|des|de"
     r"|d['’]) ?"
@@ -82,7 +82,7 @@ _RULED_OUT = re.compile(
 
 
 def listed_documents(raw: str) -> list[Span]:
-    """Where the documents are listed that make up a contract, over the items of each list; in order, apart."""
+    """Return the spans of lists of contract documents, with the items of each list; in order, not overlapping."""
     spans = [(match.start(), _end_of_list(raw, match.end())) for match in _OPENS.finditer(raw)]
     for match in _PART_OF.finditer(raw):
         before = raw[max(match.start() - 300, 0) : match.start()]
@@ -97,14 +97,14 @@ def listed_documents(raw: str) -> list[Span]:
 
 
 def in_lists(offset: int, lists: Sequence[Span]) -> bool:
-    """Whether an offset lies in one of these lists."""
+    """Tell whether an offset lies in one of these lists."""
     index = bisect_right(lists, offset, key=lambda span: span[0]) - 1
     return index >= 0 and offset < lists[index][1]
 
 
 def general_terms(contract: ContractText, lists: Sequence[Span]) -> Span | None:
-    """The first name of general terms of a stated version, in such a list, or said to bind, unless the document itself
-    has them."""
+    """Return the first name of general terms that state a version, are listed or are said to bind; None if the document
+    contains them itself."""
     for match in _TERMS.finditer(contract.plain):
         applies = match["version"] or in_lists(match.start(), lists) or _binds(contract, match)
         if applies and not _is_ruled_out(contract, match):
@@ -126,7 +126,7 @@ def _end_of_list(raw: str, start: int) -> int:
 
 
 def _binds(contract: ContractText, match: re.Match[str]) -> bool:
-    """Does the document say that general terms, a paper of their own, hold under it?"""
+    """Tell whether the document says that general terms in a paper of their own apply."""
     low, high = match.span("name")
     if not _ITS_OWN.match(match["name"]) or _OF_THIS.match(contract.plain, high):
         return False

@@ -1,4 +1,4 @@
-"""Which documents belong together: an agreement with its amendments, annexes and orders; and what of them is absent."""
+"""Families of documents: an agreement with its amendments, annexes and orders, and which of them are missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nodes.domain.contracts.families.annexes import (
 )
 from nodes.domain.contracts.families.members import Member
 from nodes.domain.contracts.families.references import form_of
-from nodes.domain.evidence.coverage import pages_of
+from nodes.domain.evidence.coverage import page_counts
 from nodes.domain.evidence.facts import Fact
 from nodes.domain.evidence.findings import Finding, Location, finding_id
 from nodes.domain.text.normalise import simplify
@@ -26,32 +26,32 @@ from nodes.domain.text.normalise import simplify
 SOURCE = "local:families@3"
 MISSING_ANNEX, MISSING_MAIN_AGREEMENT = "missing_annex", "missing_master"
 ACROSS = (MISSING_ANNEX, MISSING_MAIN_AGREEMENT)
-"""Types of the findings that come from here; a playbook says under `across` how they count."""
+"""Clause types of the findings made here; a playbook says under `across` how they count."""
 _MAIN_FORMS = frozenset(("agreement", "general_terms", ""))
 MOST_BY_TITLE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Families:
-    """Who belongs to whom."""
+    """The documents of a run, each assigned to its main agreement."""
 
     members: Mapping[str, Member]
     main_agreements: Mapping[str, tuple[str, bool]]
-    """Document → the agreement that it belongs to, and whether that is certain."""
+    """Document → its main agreement, and whether that is certain."""
     findings: tuple[Finding, ...]
-    """Annexes and agreements that are named and are not there; not scored yet."""
+    """Annexes and agreements that are named and missing; not scored yet."""
     restated: Mapping[str, tuple[Member, bool]] = field(default_factory=dict)
-    """Agreement → the one that came in its place as a whole, and whether that is certain."""
+    """Agreement → the one that replaced it as a whole, and whether that is certain."""
 
     @property
     def parts(self) -> frozenset[str]:
-        """Documents that belong to another: nothing is missing in them for not being said again."""
+        """Documents that belong to another: they need not repeat what that one says."""
         return frozenset(self.main_agreements) | {
             name for name, member in self.members.items() if member.form == "amendment"
         }
 
     def amendments(self) -> Iterator[tuple[str, list[tuple[Member, bool]]]]:
-        """Each agreement with its amendments, the earliest first, and whether they are certainly its own."""
+        """Yield each agreement with its amendments, the earliest first, and whether they are certainly its own."""
         by_agreement: dict[str, list[tuple[Member, bool]]] = defaultdict(list)
         for name, (main_agreement, certain) in self.main_agreements.items():
             if self.members[name].form == "amendment":
@@ -66,7 +66,7 @@ class Families:
             )
 
     def adopted(self) -> dict[str, str]:
-        """Suppliers of documents that name none themselves: that of the agreement to which they belong."""
+        """Map documents without a supplier to that of their main agreement."""
         return {
             name: self.members[main_agreement].row.supplier
             for name, (main_agreement, certain) in self.main_agreements.items()
@@ -75,7 +75,7 @@ class Families:
 
 
 def families(members: Iterable[Member]) -> Families:
-    """Put documents together; where two agreements fit, none is chosen. Deterministic, whatever the order."""
+    """Assign documents to main agreements; none where two fit. Deterministic, whatever the order."""
     by_name = {member.row.document: member for member in sorted(members, key=lambda member: member.row.ordinal)}
     agreements = _Agreements(by_name.values())
     main_agreements: dict[str, tuple[str, bool]] = {}
@@ -92,7 +92,7 @@ def families(members: Iterable[Member]) -> Families:
 
 
 class _Agreements:
-    """The agreements of a run by what may name them, within the groups that a document belongs to."""
+    """Index of a run's agreements by number, date and title, within the groups that a document belongs to."""
 
     def __init__(self, members: Iterable[Member]) -> None:
         self.references: dict[tuple[str, str, str], list[Member]] = defaultdict(list)
@@ -107,7 +107,7 @@ class _Agreements:
                         self.references[group, kind, name].append(member)
 
     def main_agreement_of(self, part: Member) -> tuple[str, bool] | None:
-        """The agreement that a part names, and whether more than its title says so; its own supplier's come first.
+        """Find the agreement that a part names, and whether more than its title says so; its own supplier's come first.
 
         An amendment that names none may belong to the only one that there is of its supplier.
         """
@@ -119,7 +119,7 @@ class _Agreements:
         return self._named_by(part)
 
     def restated_by(self, newer: Member) -> tuple[str, bool] | None:
-        """The agreement in whose place this one says it comes, and whether it is certainly that."""
+        """Find the agreement that this one says it replaces, and whether it is certainly that."""
         scope = newer.parent.get("restates") if newer.form not in OF_ANOTHER else None
         main_agreement = self._named_by(newer) if scope else None
         return (main_agreement[0], main_agreement[1] and scope == "whole") if main_agreement else None
@@ -151,7 +151,7 @@ class _Agreements:
         return self.references.get((group, kind, name), []) if name else []
 
     def _titled(self, group: str, title: str) -> list[Member]:
-        """Not asked of a crowd: among so many agreements a title alone says nothing."""
+        """Agreements of a similar title; none among too many, where a title alone says nothing."""
         crowd = self.titles.get(group, [])
         return (
             [agreement for agreement in crowd if title and _titles_match(title, agreement.title)]
@@ -161,7 +161,7 @@ class _Agreements:
 
 
 def _groups(member: Member) -> tuple[str, str]:
-    """A document is near those of its supplier and those of its folder; at the top no folder holds files together.
+    """Return the groups of a document: its supplier's and its folder's; files at the top are groups of their own.
 
     A folder for annexes belongs to the one in which it lies.
     """
@@ -176,7 +176,7 @@ def _titles_match(title: str, other_title: str) -> bool:
 
 
 def _differs(part: Member, main_agreement: Member) -> bool:
-    """Do number or date say that this is another agreement of the same title?"""
+    """Tell whether number or date show that this is another agreement of the same title."""
     number, date = simplify(part.parent.get("number", "")), part.parent.get("date", "")
     return bool(number and main_agreement.reference and number != main_agreement.reference) or bool(
         date and main_agreement.signing_dates and date not in main_agreement.dates
@@ -186,7 +186,7 @@ def _differs(part: Member, main_agreement: Member) -> bool:
 def _missing_documents(
     members: Mapping[str, Member], main_agreements: Mapping[str, tuple[str, bool]]
 ) -> Iterator[Finding]:
-    """What is said to be attached or to belong to a contract, or is amended, and is not among the documents."""
+    """Yield a finding for each annex or agreement that a document relies on and that is missing."""
     in_file: dict[str, set[str]] = defaultdict(set)
     nearby: dict[str, set[str]] = defaultdict(set)
     for name, member in members.items():
@@ -215,7 +215,7 @@ def _missing_documents(
 
 
 def _own_labels(member: Member) -> set[str]:
-    """The annexes that a document is, not those that it has, unless it is the file of all; general terms too."""
+    """Return labels of the annexes that a document is, and of those that it has if it is the file of all."""
     own_name = PurePosixPath(member.row.document.rpartition("#")[2]).stem
     labels = labels_in(own_name) | labels_in(member.title)
     if holds_annexes(own_name):
@@ -226,7 +226,7 @@ def _own_labels(member: Member) -> set[str]:
 
 
 def _finding(member: Member, clause_type: str, fact: Fact, reason: str) -> Finding:
-    read, total = pages_of(member.row)
+    read, total = page_counts(member.row)
     place = Location(fact.alignment, fact.spans, fact.page, fact.page_end, fact.boxes)
     return Finding(
         finding_id=finding_id(member.row.sha256, clause_type, place, fact.quote),

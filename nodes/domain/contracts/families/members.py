@@ -1,4 +1,4 @@
-"""What families are made from: the little that is kept of each document and its facts."""
+"""Members of a family: the few data of each document from which families are made."""
 
 from __future__ import annotations
 
@@ -17,54 +17,54 @@ _DATES = (*_SIGNING_KINDS, "effective_date")
 
 
 def supplier_key(result: DocumentResult) -> str:
-    """Spellings of one supplier fall together, whatever its legal form; documents of unknown suppliers do not."""
+    """Return a key of the supplier, equal for all its spellings; documents without a supplier get one of their own."""
     has_name = any(map(str.isalnum, result.supplier))
     return f"supplier {spelling(result.supplier)}" if has_name else f"document {result.document}"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an amendment says of articles of its agreement."""
+    """A change that an amendment makes to articles of its agreement."""
 
     articles: tuple[str, ...]
     action: str
     """replace, delete, change or add."""
     entire: bool
-    """It says so of these articles as a whole, not of a word or a sentence in them."""
+    """Whether it is about these articles as a whole, not a word or a sentence in them."""
     page: int
     start: int
-    """Offset in the amendment where it says so."""
+    """Offset in the amendment where the change begins."""
     end: int
-    """Behind the sentence that says so."""
+    """End of the sentence that makes the change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The little of a document that families are made from: whatever the run's size, it stays in memory."""
+    """The few data of a document from which families are made; those of all documents stay in memory."""
 
     row: DocumentResult
     form: str = ""
     """amendment, annex, general_terms, order, statement_of_work, agreement; "" when it has no title that says so."""
     number: str = ""
-    """Of an amendment."""
+    """Number of an amendment; "" for others."""
     title: str = ""
     """Simplified, for comparing."""
     reference: str = ""
-    """The number that it bears."""
+    """Its own reference number, simplified."""
     dates: frozenset[str] = frozenset()
-    """By which it may be named."""
+    """Dates by which others may refer to it."""
     signing_dates: frozenset[str] = frozenset()
-    """Those of them on which it was made or signed: two agreements of one title are told apart by these alone."""
+    """Those on which it was made or signed; they alone tell apart two agreements of one title."""
     parent: Mapping[str, str] = field(default_factory=dict)
     """Of an amendment, annex or order: title, date and number of the agreement that it names; of an agreement, those of
     the one in whose place it comes, and under `restates` whether it says so of an agreement of its own title."""
     named_at: Fact | None = None
-    """Where it names that agreement, else its title."""
+    """The fact that names that agreement, else the one of its own title."""
     changes: tuple[Change, ...] = ()
     annexes: tuple[Fact, ...] = ()
-    """Annexes that it says are attached, or names as its own."""
+    """Annexes that it refers to as attached or as its own."""
     labels: frozenset[str] = frozenset()
-    """Annexes that it has, or is."""
+    """Labels of the annexes that it has, or is."""
 
     @property
     def supplier(self) -> str:
@@ -76,7 +76,7 @@ class Member:
 
 
 def member(row: DocumentResult, facts: Sequence[Fact]) -> Member:
-    """What is kept of a document and its facts."""
+    """Make a member from a document's row and its facts."""
     title = next(iter(of_kind(facts, "title")), None)
     parent = next(iter(of_kind(facts, "parent")), None)
     reference = next(iter(of_kind(facts, "reference_number")), None)

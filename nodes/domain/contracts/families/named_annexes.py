@@ -1,4 +1,4 @@
-"""Annexes that bear a name and no number: "l'annexe financière", "the Data Processing Annex"."""
+"""Annexes with a name and no number: "l'annexe financière", "the Data Processing Annex"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nodes.domain.text.normalise import simplify
 
 MOST_WORDS = 5
-"""Of a name."""
+"""Words of an annex's name at most."""
 LONGEST_HEADING = 90
 
 _KIND = r"(?:annexe?|appendix|exhibit|schedule|attachment|addendum)"
@@ -30,7 +30,7 @@ _NUMBERED_BEHIND = re.compile(
     r"(?: (?:attached|annexed|set forth|set out|included|contained|found|jointe?))?"
     rf"(?: hereto| herein)?(?: as| in| at| on| en)? ?[(\[]?(?i:{_KIND}) {_NUMBER}"
 )
-"""Its number stands beside its name: it is looked for under that."""
+"""A number right behind the name: such an annex is looked up under its number."""
 _BESIDE = 60
 _TERM = re.compile(r"[\"“«'‘] ?(?:the |l['’])?(?P<term>[^\"“”«»'‘’]{3,80}?) ?[\"”»'’]")
 _NO_NAME = frozenset(
@@ -89,7 +89,7 @@ _LINE = re.compile(r"[^\n\f]+")
 
 
 def label_from_name(name: str) -> str:
-    """Label of an annex by the words of its name: annex data_processing; "" where they name none."""
+    """Return an annex's label from the words of its name: annex data_processing; "" where they name none."""
     words = re.findall(r"[a-z]{2,}", simplify(name).replace("'", " "))
     while words and words[0] in _NO_NAME:
         words = words[1:]
@@ -97,7 +97,7 @@ def label_from_name(name: str) -> str:
 
 
 def unnumbered_annexes(plain: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Each name of an annex in prose that has no number beside it, with its label."""
+    """Yield each annex name in prose that has no number beside it, with its label."""
     for pattern in (_EN, _FR):
         for match in pattern.finditer(plain):
             before, behind = plain[max(match.start() - _BESIDE, 0) : match.start()], plain[match.end() :][:_BESIDE]
@@ -108,12 +108,12 @@ def unnumbered_annexes(plain: str) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def defined_terms(plain: str) -> set[str]:
-    """Labels of the names that stand in quotation marks: terms for a time table, or for an annex with a number."""
+    """Return labels of names in quotation marks: defined terms for a time table, or for a numbered annex."""
     return {label for match in _TERM.finditer(plain) for _, label in unnumbered_annexes(f"{match['term']} ")}
 
 
 def labels_in_title(title: str) -> set[str]:
-    """The annex that a title, or the name of a file, says it is without a number."""
+    """Return the label of the annex that a title or file name says it is without a number."""
     plain = re.sub(r"[_\W]+", " ", simplify(title)).strip()
     if len(title) > LONGEST_HEADING or not (_ANY_KIND.search(plain) or _AGREED.search(plain)):
         return set()
@@ -122,7 +122,7 @@ def labels_in_title(title: str) -> set[str]:
 
 
 def named_headings(raw: str) -> Iterator[tuple[int, int, str]]:
-    """Lines that are the heading of a named annex, each with its label."""
+    """Yield start, end and label of lines that are the heading of a named annex."""
     for line in _LINE.finditer(raw):
         words = line.group().strip()
         if len(words) > LONGEST_HEADING or not words or words[-1] in ".,;" or not words[0].isupper():
@@ -134,13 +134,13 @@ def named_headings(raw: str) -> Iterator[tuple[int, int, str]]:
 
 
 def partial_names(label: str) -> set[str]:
-    """The runs of words of a label: what is called "data processing" is some of "data processing agreement"."""
+    """Return all runs of words of a label: "data processing" is part of "data processing agreement"."""
     words = label.rpartition(" ")[2].split("_")
     return {"_".join(words[low:high]) for low in range(len(words)) for high in range(low + 1, len(words) + 1)}
 
 
 def _is_title(words: str) -> bool:
-    """In capitals, or with capitals but for small words; French has one at its beginning."""
+    """Tell whether words are set as a title: in capitals, or capitalised but for small words."""
     if words.isupper() or re.match(r"(?:Annexe?|Schedule|Appendix|Exhibit|Attachment)\b", words):
         return len(words.split()) <= 2 * MOST_WORDS
     return all(word[0].isupper() or len(word) < 4 or not word[0].isalpha() for word in words.split())

@@ -1,4 +1,4 @@
-"""What an amendment takes the place of: which findings of its agreement no longer hold, surely or perhaps."""
+"""Overrides: findings of an agreement that an amendment certainly or perhaps replaces."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _MONTH = re.compile(
 _OF_ITSELF = re.compile(r"\bthis (?:amendment|addendum)\b|\bprésent (?:avenant|addendum)\b", re.IGNORECASE)
 
 SKIPPED = 3
-"""A number may be so much higher than the one before: headings are not always seen."""
+"""Articles that may be skipped between two numbers: headings are not always seen."""
 BEGINS = 60
-"""A clause that speaks of the amendment itself does so among its first characters."""
+"""Characters from a clause's start in which it mentions the amendment itself, if it does."""
 FOLLOWS = 600
-"""Characters behind the sentence that replaces an article, in which the new text of the article stands."""
+"""Characters behind the sentence that replaces an article, in which the article's new text stands."""
 
 Numbering = Sequence[tuple[int, str]]
 """(offset, number of the article or paragraph that begins there), in order."""
 
 
 def numbering(text: str) -> Numbering:
-    """Where articles and numbered paragraphs begin; a number that does not follow the one before is left out."""
+    """Find where articles and numbered paragraphs begin; a number out of sequence is left out."""
     paragraphs: list[tuple[int, str]] = []
     top = 0
     for match in _NUMBER.finditer(text):
@@ -50,13 +50,13 @@ def numbering(text: str) -> Numbering:
 
 
 def article_at(paragraphs: Numbering, offset: int) -> str:
-    """The number of the paragraph that holds an offset; "" before the first."""
+    """Return the number of the paragraph that holds an offset; "" before the first."""
     index = bisect_right(paragraphs, offset, key=lambda paragraph: paragraph[0])
     return paragraphs[index - 1][1] if index else ""
 
 
 def articles_of(paragraphs: Numbering, start: int, end: int) -> tuple[str, ...]:
-    """The numbers of the paragraphs that a part of the text belongs to; () before the first."""
+    """Return the numbers of the paragraphs that a span reaches into; () before the first."""
     first = article_at(paragraphs, start)
     low = bisect_right(paragraphs, start, key=lambda paragraph: paragraph[0])
     return tuple(filter(None, (first, *(number for offset, number in paragraphs[low:] if offset < end))))
@@ -65,7 +65,7 @@ def articles_of(paragraphs: Numbering, start: int, end: int) -> tuple[str, ...]:
 def find_overrides(
     findings: Sequence[Finding], families: Families, numbered: Mapping[str, Numbering]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(finding id, {by, unit, page, action, certain}) of each finding that an amendment overrides or may override.
+    """Yield (finding id, {by, unit, page, action, certain}) of each finding that is or may be overridden.
 
     `numbered` is the `numbering` of each agreement that has amendments.
     Certain only where the amendment names the article as a whole and is known to belong to the agreement, and where a
@@ -101,7 +101,7 @@ def find_overrides(
 def _override_by(
     finding: Finding, articles: Sequence[str], amendment: Member, amendment_findings: Sequence[Finding], certain: bool
 ) -> dict[str, Any] | None:
-    """Certain only where all of the articles that the quote reaches into are replaced or deleted as a whole."""
+    """Return the override of a finding; certain only if all articles of its quote are replaced as a whole."""
     changes = [change for change in amendment.changes if change.action != "add"]
     entire = [_first(changes, article, "whole") for article in articles]
     if entire and all(entire):
@@ -116,7 +116,7 @@ def _override_by(
 
 
 def _first(changes: Sequence[Change], article: str, reach: str) -> Change | None:
-    """The first change about an article, of those that take its place when `reach` is whole."""
+    """Return the first change about an article; only one about all of it when `reach` is whole."""
     for change in changes:
         extent = _reach(change, article)
         if extent and (not reach or (extent == reach and change.entire)):
@@ -125,7 +125,7 @@ def _first(changes: Sequence[Change], article: str, reach: str) -> Change | None
 
 
 def _reach(change: Change, article: str) -> str:
-    """whole: the change is about this article or one around it; part: about a point within it; "" for neither."""
+    """Return whole if the change covers this article, part if it is about a point within it, "" for neither."""
     for number in change.articles:
         base = number.partition("(")[0]
         if article == number or (article and article.startswith(number + ".")):
@@ -136,7 +136,7 @@ def _reach(change: Change, article: str) -> str:
 
 
 def _restates_clause(own: Finding, finding: Finding, amendment: Member) -> bool:
-    """A clause of the same type that stands in the amendment outside of what it says of named articles."""
+    """Tell whether a clause of the amendment restates the finding outside of its changes to named articles."""
     if (
         own.clause_type != finding.clause_type
         or _OF_ITSELF.search(own.quote[:BEGINS])
@@ -158,7 +158,7 @@ def _placed_findings(amendment: Member, amendment_findings: Sequence[Finding]) -
 
 
 def _surrounding_change(finding: Finding, amendment: Member) -> Change | None:
-    """The change in which a finding of an amendment stands: the last one that begins before its end."""
+    """Return the change in which a finding of an amendment stands: the last one that begins before its end."""
     before = [change for change in amendment.changes if change.start < finding.spans[-1][1]]
     last = max(before, key=lambda change: change.start, default=None)
     if last is None or finding.spans[0][0] - last.end > FOLLOWS:
@@ -178,7 +178,7 @@ def _mark(amendment: Member, page: int, action: str, *, certain: bool) -> dict[s
 
 
 def override_reason(finding: Finding) -> str:
-    """Why a finding counts no more, or perhaps no more; "" for one that no amendment touches."""
+    """Return the reason why a finding no longer counts, or may not; "" for one without an override."""
     if not finding.overridden:
         return ""
     override = finding.overridden
@@ -187,5 +187,5 @@ def override_reason(finding: Finding) -> str:
 
 
 def is_void(finding: Finding) -> bool:
-    """Whether an amendment certainly took its place."""
+    """Tell whether an amendment certainly replaced the finding."""
     return bool(finding.overridden and finding.overridden["certain"])

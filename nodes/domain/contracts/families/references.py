@@ -1,4 +1,4 @@
-"""What a document says of other documents: its own title, what it amends and replaces, the annexes that it names."""
+"""References between documents: a document's title, its main agreement, what it replaces, and its annexes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SPOKEN_OF = re.compile(
     re.IGNORECASE,
 )
 _JUDGED = re.compile(r"\bau nom du peuple fran[çc]ais\b|\bcour de cassation\s*_{4}", re.IGNORECASE)
-"""Stands at the head of a court's decision, which speaks of contracts and is none."""
+"""Opening of a court ruling, which speaks of contracts and is none."""
 _LABELLED = re.compile(r"(?:exhibit|annexe?|schedule|appendix) (?:n ?[°º] ?)?[\w.-]{1,10}(?: ?[:–-])? ?", re.IGNORECASE)
 _RUN_IN = re.compile(
     r"(?P<title>(?:[Ee]xhibit \S{1,9} )?[A-Z][A-Z0-9 &,.'’/()-]{6,120}(?:AGREEMENT|CONTRACT|LEASE"
@@ -60,7 +60,7 @@ _RULING = re.compile(
     r"|\ba rendu (?:l['’]arrêt|la décision|l['’]ordonnance|le jugement) suivante?\b",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A decision of a court tells of agreements and is none."""
+"""Opening lines of a court ruling, which speaks of agreements and has no contract title."""
 _ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "premier": "1", "deuxième": "2"}
 _NUMBER = re.compile(r"(?:\b(?:no|nr|number)\b\.?|n°|№|#|\bn ?º)? ?\b(?P<digit>\d{1,2}|[ivx]{1,4})\b", re.IGNORECASE)
 
@@ -109,7 +109,7 @@ _OWN = re.compile(
 
 
 def read_references(contract: ContractText) -> Iterator[Proposal]:
-    """title, reference_number, parent, replaces, annex_reference and annex_heading, in this order of kinds."""
+    """Yield title, reference_number, parent, replaces, annex_reference and annex_heading, in this order of kinds."""
     if _JUDGED.search(contract.plain, 0, HEAD):
         return
     title = _title(contract)
@@ -127,12 +127,12 @@ def read_references(contract: ContractText) -> Iterator[Proposal]:
 
 
 def form_of(title: str) -> str:
-    """What kind of document a title names: amendment, annex, general_terms, order, statement_of_work, agreement, ""."""
+    """Return the form that a title names: amendment, annex, general_terms, order, statement_of_work, agreement, ""."""
     return next((name for name, pattern in _FORM if pattern.search(title)), "")
 
 
 def number_of(title: str) -> str:
-    """The number of an amendment from its title: "1" in Amendment No. 1, Avenant n° 1, First Amendment."""
+    """Return an amendment's number from its title: "1" in Amendment No. 1, Avenant n° 1, First Amendment."""
     for word, digit in _ORDINALS.items():
         if re.search(rf"\b{word}\b", title, re.IGNORECASE):
             return digit
@@ -183,7 +183,7 @@ def _may_be_title(line: str) -> bool:
 
 
 def _run_in_title(line: str, start: int) -> int:
-    """Where a title in capitals ends that runs on into its first sentence; 0 where there is none."""
+    """Return where a title in capitals ends that runs on into its first sentence; 0 where there is none."""
     match = _RUN_IN.match(line)
     return start + match.end("title") if match else 0
 
@@ -197,7 +197,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _own_number(contract: ContractText, title: Proposal | None) -> Iterator[Proposal]:
-    """The number that an agreement bears, from the lines around its title."""
+    """Yield an agreement's own number, from the lines around its title."""
     if title is None or title.detail["form"] not in ("agreement", "general_terms"):
         return
     lines = [*_lines(contract.raw[:1_500]), *contract.document.furniture[:4]]
@@ -212,7 +212,7 @@ def _own_number(contract: ContractText, title: Proposal | None) -> Iterator[Prop
 
 
 def _parent(contract: ContractText, title: Proposal | None) -> Iterator[Proposal]:
-    """The agreement that an amendment, order or annex belongs to.
+    """Yield the agreement that an amendment, order or annex belongs to.
 
     The one with a date or number whose title stands in the document's own, else the first that has either; for an
     amendment that gives none, the one of its title if that says more than "the Agreement".
@@ -237,7 +237,7 @@ def _parent(contract: ContractText, title: Proposal | None) -> Iterator[Proposal
 
 
 def _restated(contract: ContractText, title: Proposal | None) -> Iterator[Proposal]:
-    """The agreement, with its date or number, in whose place this one says it comes."""
+    """Yield the agreement, with its date or number, that this one says it replaces."""
     own = simplify(title.value) if title else ""
     for match in _PARENT.finditer(contract.plain, 0, HEAD):
         start = match.start("title" if match["title"] else "titre")
@@ -253,7 +253,7 @@ def _restated(contract: ContractText, title: Proposal | None) -> Iterator[Propos
 
 
 def _named_agreement(contract: ContractText, match: re.Match[str]) -> Proposal | None:
-    """An agreement with the date and number that stand by its title, if any; None where it is this document itself."""
+    """Return the agreement that a match names, with date and number if any; None where that is an amendment."""
     name, group = (match["title"], "title") if match["title"] else (match["titre"], "titre")
     if form_of(name) == "amendment":
         return None
@@ -273,7 +273,7 @@ def _named_agreement(contract: ContractText, match: re.Match[str]) -> Proposal |
 
 
 def _end_of_parent(contract: ContractText, low: int, high: int) -> int:
-    """How far, in the length of the words behind a title, it is still the agreement that is spoken of."""
+    """Return where the words about the named agreement end, an offset in the text."""
     stop = _NO_MORE.search(contract.plain, low, high)
     high = stop.start() if stop else high
     for gap in re.finditer(r"\n[ \t]*\n|\f", contract.raw[low:high]):
@@ -283,7 +283,7 @@ def _end_of_parent(contract: ContractText, low: int, high: int) -> int:
 
 
 def _is_own(contract: ContractText, match: re.Match[str], behind: str, end: int) -> bool:
-    """Is it the date of "this Amendment to the … Agreement, dated …", of which no other is given?"""
+    """Tell whether a date is that of "this Amendment to the … Agreement, dated …", which states no other."""
     before = contract.plain[max(match.start() - 60, 0) : match.start()]
     if match["title"] is None or not behind.startswith(",") or not _OF_THIS.search(before):
         return False

@@ -1,4 +1,4 @@
-"""Who the parties of a contract are, as its first page names them, and what it calls them from then on."""
+"""Parties of a contract as its preamble names them, with the aliases used from then on."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nodes.domain.contracts.parties.signatures import signers
-from nodes.domain.text.company_names import JOINT, SENTENCE, TITLE, has_form, name_in, stands_alone, tidy
+from nodes.domain.text.company_names import JOINT, SENTENCE, TITLE, has_legal_form, leading_name, is_company_name, tidy
 from nodes.domain.text.documents import DocumentText
 from nodes.domain.text.normalise import simplify
 
 PREAMBLE = 8_000
-"""Parties are named in so many first characters."""
+"""Characters from the start in which the parties are named."""
 LONGEST_PREAMBLE = 2_500
 LOOSE = 3_000
 LONGEST_GAP = 900
@@ -101,16 +101,16 @@ _PLAIN_WORDS = re.compile(r"(?:Holding|Parent|Issuing|This|Such|Each|If|Operatin
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """A party as the preamble defines it."""
+    """A party of a contract, as its preamble defines it."""
 
     name: str
     alias: str
-    """What the contract calls it from then on; "" where it only has its name."""
+    """What the contract calls it from then on; "" where it has no alias."""
     start: int
     end: int
-    """Of the words that name and define it."""
+    """End of the words that name and define it."""
     other_aliases: tuple[str, ...] = ()
-    """What else the contract calls it."""
+    """Further aliases."""
 
     @property
     def supplies(self) -> bool:
@@ -122,7 +122,7 @@ class Party:
 
 
 def parties(text: DocumentText) -> list[Party]:
-    """The parties that the preamble names, each once, in its order; where they are not two, who signs as a company."""
+    """Return the parties that the preamble names, each once, in order; failing two, the companies that sign."""
     head = text.text[:PREAMBLE]
     best: list[Party] = []
     openings = [match.end() for match in _OPENING.finditer(head)]
@@ -150,15 +150,15 @@ def _distinct(candidates: Iterable[Party]) -> list[Party]:
 
 
 def _signed(text: str, names: set[str]) -> Iterator[Party]:
-    """Companies that sign, where those that are known are among them."""
+    """Yield the companies that sign, provided that the known names are among them."""
     signatures = list(signers(text))
     if names <= {name for name, _, _ in signatures}:
         yield from (Party(name, alias, start, _end_of(text, name, start)) for name, alias, start in signatures)
 
 
 def _labelled(head: str, language: str) -> Iterator[Party]:
-    """Parties of a form: Party A: …, Supplier: …; none where only one is labelled."""
-    labels = [(label, name_in(label["name"], language)) for label in _LABELLED.finditer(head)]
+    """Yield labelled parties (Party A: …, Supplier: …); none where only one is labelled."""
+    labels = [(label, leading_name(label["name"], language)) for label in _LABELLED.finditer(head)]
     if len({" ".join(label["role"].casefold().split()) for label, name in labels if name}) > 1:
         for label, name in labels:
             if name:
@@ -167,27 +167,27 @@ def _labelled(head: str, language: str) -> Iterator[Party]:
 
 
 def _joined_names(head: str, openings: list[int], language: str) -> Iterator[Party]:
-    """Two names with a legal form that are joined by "and", where nothing defines them."""
+    """Yield two names with a legal form that are joined by "and", where nothing defines them."""
     for start in openings:
         lead = _LEAD.match(head, start)
         first = lead.end() if lead else start
-        first_name = name_in(head[first : first + LONGEST_GAP // 3], language)
+        first_name = leading_name(head[first : first + LONGEST_GAP // 3], language)
         for joint in _AND.finditer(head, first, first + LONGEST_GAP // 2):
-            second_name = name_in(head[joint.end() : joint.end() + LONGEST_GAP // 3], language)
-            if not first_name.endswith(second_name) and all(map(stands_alone, (first_name, second_name))):
+            second_name = leading_name(head[joint.end() : joint.end() + LONGEST_GAP // 3], language)
+            if not first_name.endswith(second_name) and all(map(is_company_name, (first_name, second_name))):
                 for name, begin in ((first_name, first), (second_name, joint.end())):
                     yield Party(name, "", begin, _end_of(head, name, begin))
                 return
 
 
 def _end_of(head: str, name: str, begin: int) -> int:
-    """Where a name ends that begins here; its words may be set over several lines."""
+    """Return where a name ends that begins here; it may run over several lines."""
     match = re.compile(r"\s+".join(map(re.escape, name.split()))).match(head, begin)
     return match.end() if match else begin + len(name)
 
 
 def _without_opening(head: str) -> Iterator[Party]:
-    """Parties of a preamble without "between": names with a legal form, each defined shortly behind it."""
+    """Yield parties of a preamble without "between": names with a legal form, each defined shortly after."""
     position = 0
     for definition in _DEFINITION.finditer(head, 0, LOOSE):
         alias = _alias(definition)
@@ -237,7 +237,7 @@ def _defined(head: str, start: int, end: int, language: str) -> Iterator[Party]:
         # A name with a legal form before the one that is defined has no other name.
         for begin, name in fit:
             if (
-                has_form(name)
+                has_legal_form(name)
                 and (chosen is None or begin < chosen[0])
                 and begin == fit[0][0]
                 and not count
@@ -251,15 +251,15 @@ def _defined(head: str, start: int, end: int, language: str) -> Iterator[Party]:
             else:
                 yield Party(chosen[1], alias, chosen[0], definition.end(), _other_aliases(definition))
     if count == 1 and (joint := _AND.match(head, position) or _AND.search(head, position, min(end, position + 300))):
-        name = name_in(head[joint.end() : min(joint.end() + 300, end)], language)
-        if has_form(name) and name:
+        name = leading_name(head[joint.end() : min(joint.end() + 300, end)], language)
+        if has_legal_form(name) and name:
             yield Party(name, "", joint.end(), _end_of(head, name, joint.end()))
 
 
 def _chosen(head: str, fit: list[tuple[int, str]], definition: re.Match[str], alias: str) -> tuple[int, str] | None:
-    """The name that a definition is about: that which resembles the alias, has a legal form, or stands nearest."""
+    """Choose the name that a definition is about: one resembling the alias, with a legal form, or nearest."""
     ranked = [
-        (2 * _resembles(alias, name) + (has_form(name)), index)
+        (2 * _resembles(alias, name) + (has_legal_form(name)), index)
         for index, (_, name) in enumerate(fit)
         if _may_call(definition, alias, name)
     ]
@@ -271,7 +271,7 @@ def _chosen(head: str, fit: list[tuple[int, str]], definition: re.Match[str], al
 
 
 def _may_call(definition: re.Match[str], alias: str, name: str) -> bool:
-    """A bare word in brackets is no alias by itself: it is a role, or made from the name."""
+    """Tell whether an alias may be a name's: a bare word in brackets only if it is a role or made from the name."""
     if not definition["c"]:
         return True
     plain = simplify(alias)
@@ -297,10 +297,10 @@ def _other_aliases(definition: re.Match[str]) -> tuple[str, ...]:
 
 
 def _names(head: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
-    """The names that may stand before a definition, each with its place: at its beginning and behind each "and"."""
+    """Return the names that may stand before a definition, with their offsets: at its start and behind each "and"."""
     lead = _LEAD.match(head, start, end)
     begins = {lead.end() if lead else start: None}
     begins |= dict.fromkeys(match.end() for match in _AND.finditer(head, start, end))
-    fit = [(begin, name) for begin in begins if (name := name_in(head[begin:end], language))]
+    fit = [(begin, name) for begin in begins if (name := leading_name(head[begin:end], language))]
     # "Terms and Conditions": one word behind an "and" is hardly a name.
     return [(begin, name) for begin, name in fit if begin == min(begins) or len(name.split()) > 1 or name.isupper()]

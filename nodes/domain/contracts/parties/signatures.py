@@ -1,21 +1,21 @@
-"""Who signs a contract whose first page names nobody: companies over a signature, and those that one signs for."""
+"""Signers of a contract: companies above a signature, and those on whose behalf somebody signs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from nodes.domain.text.company_names import FORMS, name_in, stands_alone, tidy
+from nodes.domain.text.company_names import LEGAL_FORMS, leading_name, is_company_name, tidy
 from nodes.domain.text.normalise import Span
 
 Signer = tuple[str, str, int]
-"""Name, what the block calls it ("" for nothing), where the name begins."""
+"""Name, alias in the signature block ("" for none), offset of the name."""
 
 REACH = 2_500
-"""Characters behind the words that open a signature block."""
+"""Characters of a signature block, from the words that open it."""
 MOST_BLOCKS = 6
 BELOW = 4
-"""Lines under a name in which somebody signs."""
+"""Lines below a name that are searched for a signature."""
 
 _OPENS = re.compile(
     r"\b(?:in witness whereof|(?:signed|executed|agreed|accepted)\b[^.\n]{0,60}\b(?:by|on behalf of|accepted|agreed)\b"
@@ -32,7 +32,7 @@ _FOR = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(
-    rf"[ \t]*(?P<name>(?-i:[A-ZÀ-Ý0-9])[^\n\f:_]{{1,80}}?[ ,](?:{FORMS})(?![\w'’-])\.?)[ \t]*[,:]?(?=[ \t]|$)",
+    rf"[ \t]*(?P<name>(?-i:[A-ZÀ-Ý0-9])[^\n\f:_]{{1,80}}?[ ,](?:{LEGAL_FORMS})(?![\w'’-])\.?)[ \t]*[,:]?(?=[ \t]|$)",
     re.IGNORECASE,
 )
 _SIGNS = re.compile(
@@ -47,7 +47,7 @@ _ROLE = re.compile(
 
 
 def signers(text: str) -> Iterator[Signer]:
-    """Companies of the signature blocks, in order; each as often as it stands there."""
+    """Yield the companies of the signature blocks, in order; each as often as it stands there."""
     end = 0
     for block in [opening for _, opening in zip(range(MOST_BLOCKS), _OPENS.finditer(text), strict=False)]:
         start = max(text.rfind("\n", 0, block.start()) + 1, end)
@@ -77,7 +77,7 @@ def _in_block(text: str, lines: list[Span]) -> Iterator[Signer]:
 
 
 def _line_names(text: str, start: int, end: int, below: list[Span]) -> list[re.Match[str]]:
-    """The names that a line is made of, side by side as columns are, over a signature; none where it says more."""
+    """Return the names that fill a line above a signature, side by side as in columns; none where it says more."""
     names, position = [], start
     while match := _NAME.match(text, position, end):
         names.append(match)
@@ -88,5 +88,5 @@ def _line_names(text: str, start: int, end: int, below: list[Span]) -> list[re.M
 
 
 def _signer(text: str, match: re.Match[str], alias: re.Match[str] | None) -> Iterator[Signer]:
-    if stands_alone(tidy(match["name"])) and (name := name_in(match["name"])):
+    if is_company_name(tidy(match["name"])) and (name := leading_name(match["name"])):
         yield name, " ".join(alias["alias"].split()) if alias else "", match.start("name")

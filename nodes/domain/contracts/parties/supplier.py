@@ -1,4 +1,4 @@
-"""Who supplies under a contract, and what a quote states in figures."""
+"""The supplier of a contract, and the figures that a quote states."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LABEL = re.compile(
 
 
 def supplier(text: DocumentText, candidates: Sequence[Candidate] = ()) -> tuple[str, str, int] | None:
-    """Name of the party that sells or performs, the words that name it, and their offset; None when it cannot be told.
+    """Return name, defining words and offset of the party that sells or performs; None when it cannot be told.
 
     A party called supplier, vendor, provider, prestataire … comes first, then the one that faces a customer. Failing
     both, the party of which text and `candidates` say clearly oftener that it performs.
@@ -57,7 +57,7 @@ READ_FOR_DUTIES = 120_000
 
 
 def _bound(contract_parties: Sequence[Party], plain: str, candidates: Sequence[Candidate]) -> Party | None:
-    """The one party that performs: of which the text says so at least twice as often as of any other."""
+    """Return the one party that performs: the text says so at least twice as often as of any other."""
     quotes = [simplify(candidate.quote) for candidate in candidates if candidate.clause_type in _DUTIES]
     counts = sorted(
         ((_duties(party, plain, quotes), -index) for index, party in enumerate(contract_parties)), reverse=True
@@ -77,7 +77,7 @@ def _duties(party: Party, plain: str, quotes: Sequence[str]) -> int:
 
 
 def facts(quote: str, language: str = "") -> dict[str, Any]:
-    """Amounts, durations, percentages and dates of a quote, and whether it negates; numbers as Decimal.
+    """Return amounts, durations, percentages and dates of a quote, and whether it negates; numbers as Decimal.
 
     A date of which day and month could be either is read in the order of the language: day first in French.
     """
@@ -103,7 +103,7 @@ def facts(quote: str, language: str = "") -> dict[str, Any]:
 
 
 def ordered(date: str, language: str) -> str:
-    """A date whose day and month could be either, day first in French and month first in English."""
+    """Return an ISO date; an ambiguous one is read day first in French, month first in English."""
     if "/" not in date or language not in ("en", "fr"):
         return date
     first, second, year = (int(part) for part in date.split("/"))
