@@ -1,4 +1,4 @@
-"""`doctor`: what this machine has and lacks, each line with what to do; it changes nothing."""
+"""The checks of `doctor`: what this machine has and lacks, each with what to do. They change nothing."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ STYLES = {"ok": "green", "warn": "yellow", "FAIL": "bold red"}
 
 LITTLE_SPACE = 1_000_000_000
 NO_SPACE = 100_000_000
-"""Bytes: below the first a large data room may not fit, below the second the database stops."""
+"""Free bytes: below the first a large data room may not fit, below the second the database stops."""
 OLDEST_SERVER = 140_000
-"""As server_version_num has it: what the queries were written for."""
+"""The server_version_num of PostgreSQL 14, for which the queries were written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line."""
+    """One check and its outcome."""
 
     name: str
     state: State
     found: str
     advice: str = ""
-    """What to do; "" when nothing is."""
+    """What to do; "" when nothing is to be done."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 async def check_all() -> list[Check]:
-    """All checks, in order; a check that breaks is a FAIL and stops no other."""
+    """Run all checks in order; a check that breaks is a FAIL and stops no other."""
     try:
         from graph.app import operator_settings
 
@@ -70,7 +70,7 @@ def _python() -> Check:
 
 
 def _home(settings: Settings) -> Check:
-    """Room and rights where data is kept; the place itself is not made."""
+    """Check space and rights where data is kept; the folder itself is not made."""
     folder = settings.home
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
@@ -146,7 +146,7 @@ async def _playbooks(settings: Settings) -> list[Check]:
 
 
 def _key(settings: Settings) -> Check:
-    """Whether there is a key, never which. The local engine needs none."""
+    """Check whether there is a key, never which. The local engine needs none."""
     if problem := settings.endpoint_problem:
         return Check("key", "warn", problem, "set it right to use --engine openai; --engine local needs none")
     endpoint = "OPENAI_BASE_URL is set" if settings.openai_base_url else "OpenAI's own endpoint"
@@ -159,7 +159,7 @@ def _key(settings: Settings) -> Check:
 
 
 def show_checks(checks: list[Check]) -> None:
-    """One line a check, and under it what to do."""
+    """Print a line for each check, and under it what to do."""
     from rich.table import Table
     from rich.text import Text
 

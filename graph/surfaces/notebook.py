@@ -1,4 +1,4 @@
-"""Progress of a run in a notebook: one display that is updated in place, and ends as plain text."""
+"""Progress of a run in a notebook: one display that is updated in place, and plain text at the end."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nodes.domain.shared.errors import MissingPart
 from nodes.domain.shared.formats import duration, one_line
 
 PAINT_SECONDS = 0.5
-"""The display is repainted at most this often: a notebook keeps up with no more."""
+"""Seconds between two repaints at least: a notebook keeps up with no more."""
 
 
 class Progress:
-    """Takes the events of one drive: `with Progress() as progress: await reprise.start(…, on_event=progress)`.
+    """Shows the events of one drive: `with Progress() as progress: await reprise.start(…, on_event=progress)`.
 
     Raises MissingPart outside of IPython.
     """
@@ -48,7 +48,7 @@ class Progress:
         self._handle.update(_PlainText(self.text()))
 
     def __call__(self, event: Mapping[str, Any]) -> None:
-        """One event; never raises on one that it does not know."""
+        """Show one event; one of an unknown kind is ignored."""
         match event.get("event"):
             case "run":
                 self._name = one_line(str(event["name"] or event["thread_id"]), 60)
@@ -68,7 +68,7 @@ class Progress:
         self._paint_soon()
 
     def text(self) -> str:
-        """One line: how far the run is."""
+        """How far the run is, on one line."""
         failed = f", {self._failed} failed" if self._failed else ""
         took = duration(time.monotonic() - self._began)
         return f"{self._name or 'run'}: {self._settled()} of {self._total} documents{failed} · {self._line} · {took}"
@@ -95,7 +95,7 @@ class Progress:
 
 
 class _ProgressBar:
-    """A bar in a notebook, a line elsewhere."""
+    """A progress bar in a notebook, a line of text elsewhere."""
 
     def __init__(self, text: str, percent: float) -> None:
         self._text, self._percent = text, percent
@@ -111,7 +111,7 @@ class _ProgressBar:
 
 
 class _PlainText:
-    """What stays: text alone."""
+    """The last state of the display: text alone, which a saved notebook keeps."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from graph.adapters.processes.slow_patterns import ONE_SECONDS, slow_ones
+from graph.adapters.processes.slow_patterns import SECONDS_A_PATTERN, find_slow_patterns
 from graph.adapters.storage.playbook_files import playbook_bytes, shipped
 from nodes.domain.playbook.check import patterns_in, warnings_about
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.reading import Reading, Remark, key_of, read_playbook, required
+from nodes.domain.playbook.reading import Reading, Remark, key_of, read_playbook, require_playbook
 from nodes.domain.playbook.toml_positions import line_of
 
 
@@ -30,7 +30,7 @@ def shipped_playbooks() -> list[str]:
 def load_playbook(name: str) -> Playbook:
     """The playbook of this name or file. Raises PlaybookError."""
     data, file = playbook_bytes(name)
-    return required(read_playbook(data, file), name)
+    return require_playbook(read_playbook(data, file), name)
 
 
 def require_playbook_file(name: str) -> None:
@@ -39,7 +39,7 @@ def require_playbook_file(name: str) -> None:
 
 
 async def check_playbook(name: str) -> PlaybookReport:
-    """Everything that is wrong or doubtful, by line; patterns are tried out in a child process. Raises PlaybookError."""
+    """All that is wrong or doubtful, by line; patterns are tried out in a child process. Raises PlaybookError."""
     data, file = await asyncio.to_thread(playbook_bytes, name)
     reading = read_playbook(data, file)
     problems = sorted([*reading.problems, *await _slow_pattern_remarks(reading)], key=lambda remark: remark.line)
@@ -50,12 +50,12 @@ async def check_playbook(name: str) -> PlaybookReport:
 async def _slow_pattern_remarks(reading: Reading) -> list[Remark]:
     """Patterns that take too long, also of a playbook that has other problems."""
     patterns = patterns_in(reading.plain)
-    slow_patterns = [patterns[place] for place in await slow_ones([pattern.text for pattern in patterns])]
+    slow_patterns = [patterns[place] for place in await find_slow_patterns([pattern.text for pattern in patterns])]
     return [
         Remark(
             line_of(reading.lines, pattern.path),
             key_of(pattern.path),
-            f"this pattern takes more than {ONE_SECONDS:g} s on a text of a few pages: bound its repeats, as in "
+            f"this pattern takes more than {SECONDS_A_PATTERN:g} s on a text of a few pages: bound its repeats, as in "
             ".{0,80} for .*, and repeat nothing that is repeated within.",
         )
         for pattern in slow_patterns

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and the reading of those that hold more than a word."""
+"""Arguments and options that several commands share, and the parsing of those that hold more than a word."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ _REPLY_KEYS = {"reviewer", "decisions", "accept_all", "reason", "packet"}
 
 @dataclass(frozen=True, slots=True)
 class ReviewReply:
-    """What a file of decisions says; a value left out is None or empty."""
+    """A reply to a review, from a file of decisions or from options; None or empty stands for what was not given."""
 
     decisions: Sequence[Mapping[str, Any]] | None = None
     reviewer: str = ""
@@ -112,7 +112,7 @@ class ReviewReply:
 
 
 def seconds(text: str | None, option: str = "--deadline") -> float | None:
-    """A length of time such as 90s, 30m, 8h, 1h30m in seconds. Raises UserError."""
+    """Parse a length of time such as 90s, 30m, 8h or 1h30m; returns seconds. Raises UserError."""
     if text is None:
         return None
     if not _DURATION.fullmatch(text.strip()):
@@ -122,7 +122,7 @@ def seconds(text: str | None, option: str = "--deadline") -> float | None:
 
 
 def models(pairs: Sequence[str] | None) -> dict[str, str] | None:
-    """STEP=NAME pairs as a mapping. Raises UserError."""
+    """Parse STEP=NAME pairs; returns models by step. Raises UserError."""
     if not pairs:
         return None
     models_by_step: dict[str, str] = {}
@@ -135,7 +135,7 @@ def models(pairs: Sequence[str] | None) -> dict[str, str] | None:
 
 
 def passwords(file: Path | None) -> dict[str, str] | None:
-    """Passwords by document; no message ever repeats a line of the file. Raises UserError."""
+    """Read passwords by document from a file; no message ever repeats a line of it. Raises UserError."""
     if file is None:
         return None
     text = _read_text(file, "--passwords")

@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and one sentence for whatever went wrong."""
+"""Exit codes of the commands, and the sentence that each error becomes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BY_SIGNAL = 128
 
 
 NEXT = "Next: "
-"""Begins a note on an error that says how to go on."""
+"""Prefix of a note on an error that says how to go on."""
 
 
 def exit_code(status: str, detailed: bool = False, signal: int | None = None) -> int:
@@ -38,7 +38,7 @@ def exit_code(status: str, detailed: bool = False, signal: int | None = None) ->
 
 
 def report_error(error: BaseException) -> int:
-    """Say in one sentence what went wrong and return the exit code. A fault of ours leaves its traceback in a file."""
+    """Print in one sentence what went wrong; returns the exit code. A fault of ours leaves its traceback in a file."""
     hints = [note for note in getattr(error, "__notes__", []) if note.startswith(NEXT)]
     error = _recognised(error)
     code = _report(error) if isinstance(error, RepriseError) else _report_fault(error)
@@ -49,7 +49,7 @@ def report_error(error: BaseException) -> int:
 
 
 def error_sentence(error: BaseException) -> str:
-    """The same sentence, for whoever goes on after it."""
+    """The sentence for an error, for a caller that goes on after it."""
     error = _recognised(error)
     return _sentence(error) if isinstance(error, RepriseError) else _fault_sentence(error)
 
@@ -62,7 +62,7 @@ def _recognised(error: BaseException) -> BaseException:
 
 
 def _as_disk_full(error: BaseException) -> BaseException:
-    """No fault of the program: what it writes to, be it the place of its output, takes no more."""
+    """Turn a full disk into StoreUnwritable, since it is no fault of the program; any other error stays as it is."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         target = f" to {error.filename}" if error.filename else ", to the output or below REPRISE_HOME"
         return StoreUnwritable(
@@ -90,7 +90,7 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
 
 
 def _as_database_error(error: BaseException) -> BaseException:
-    """Our own word for an error of the database, which LangGraph's saver raises as it is."""
+    """Turn an error of the database driver into one of Reprise: LangGraph's saver raises it as it is."""
     if not type(error).__module__.startswith("psycopg"):
         return error
     from graph.usecases.maintenance import database_problem
@@ -118,7 +118,7 @@ def _fault_sentence(error: BaseException) -> str:
 
 
 def _save_traceback(text: str) -> str:
-    """Write the traceback to a file; says where it is."""
+    """Write the traceback to a file; returns words for where it is."""
     name = f"fault-{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}.txt"
     for folder in _log_folders():
         try:

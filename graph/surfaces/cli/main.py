@@ -1,4 +1,4 @@
-"""Reprise on the command line: the commands, and `main`, which ends with the exit code."""
+"""The command line: its commands, and `main`, which exits with the code of the command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from graph.surfaces.cli.commands import run as run_commands
 from graph.surfaces.cli.commands import search as search_commands
 from graph.surfaces.cli.exit_codes import BY_SIGNAL, USAGE, report_error
 from graph.surfaces.cli.signals import Terminated, terminate_cleanly
-from graph.surfaces.terminal.output import say, write_anything
+from graph.surfaces.terminal.output import say, tolerate_any_output
 
 PROGRAM = "python run.py"
 
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
     terminate_cleanly()
-    write_anything()
+    tolerate_any_output()
     try:
         code = _call(arguments or ["--help"])
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""From a command to the facade and back: opens Reprise, does one thing, closes it."""
+"""What commands share: open Reprise for one piece of work, and drive a run under signals and progress."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def with_reprise(work: Callable[[Reprise], Awaitable[int]]) -> int:
 
 
 async def drive(reprise: Reprise, name: str, begin: Begin, *, as_json: bool, detailed: bool) -> int:
-    """Begin a run under signals and progress, then show it as it is; returns the exit code."""
+    """Drive a run under signals and progress, then show it as it is; returns the exit code."""
     from graph.surfaces.cli.signals import Signals
     from graph.surfaces.terminal.progress import Progress
 
@@ -60,7 +60,7 @@ async def drive(reprise: Reprise, name: str, begin: Begin, *, as_json: bool, det
 
 
 async def _is_resumable(reprise: Reprise, thread_id: str) -> bool:
-    """There is something to resume; taken for granted where it cannot be known."""
+    """Whether there is a thread to resume; True where it cannot be known."""
     from nodes.domain.shared.errors import UnknownThread
 
     if reprise.parts.outside.database.outage.away:
@@ -75,7 +75,7 @@ async def _is_resumable(reprise: Reprise, thread_id: str) -> bool:
 
 
 async def show_end(reprise: Reprise, view: RunView) -> None:
-    """What a person sees at the end of a drive: the run, its failures, what is most serious, the next command."""
+    """Print what a person sees at the end of a drive: the run, its failures, its worst findings, the next command."""
     from graph.surfaces.terminal.lists import show_failures, show_releases
     from graph.surfaces.terminal.output import console
     from graph.surfaces.terminal.run import TOP_FINDINGS, TOP_FINDINGS_NARROW, show_findings, show_next, show_run

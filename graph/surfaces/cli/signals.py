@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: the first lets a run stop at its next safe step, the second stops it at once."""
+"""Handles SIGINT and SIGTERM: the first lets a run stop at its next safe step, the second stops it at once."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 NAMES = {signal.SIGINT: "sigint", signal.SIGTERM: "sigterm"}
 
-AT_ONCE_SECONDS = 2.0
-"""What the second signal leaves for cleaning up; what is then unfinished is settled by the resume, as after a kill."""
+CLEANUP_SECONDS = 2.0
+"""Seconds for cleaning up after the second signal; the resume settles what is then unfinished, as after a kill."""
 
 
 class Terminated(BaseException):
@@ -24,7 +24,7 @@ class Terminated(BaseException):
 
 
 def terminate_cleanly() -> None:
-    """From here on SIGTERM ends this process through its `finally` blocks."""
+    """Let SIGTERM end this process through its `finally` blocks from here on."""
     with contextlib.suppress(ValueError):  # not the main thread: the signals are somebody else's
         signal.signal(signal.SIGTERM, _terminated)
 
@@ -34,11 +34,11 @@ def _terminated(number: int, frame: object) -> None:
 
 
 class Signals:
-    """Around the driving of a run. `number` is the signal that came, None while none has."""
+    """Turns signals into a drain while a run is driven. `number` is the signal that came, None while none has."""
 
-    def __init__(self, reprise: Reprise, say: Callable[[str], None]) -> None:
+    def __init__(self, reprise: Reprise, report: Callable[[str], None]) -> None:
         self.number: int | None = None
-        self._say = say
+        self._report = report
         self._reprise = reprise
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
@@ -59,9 +59,11 @@ class Signals:
         repeated = self.number is not None
         self.number = int(number)
         if not repeated and self._reprise.drain(NAMES[number]):
-            self._say(f"{number.name}: what is in flight is finished, then the run stops; once more stops it at once.")
+            self._report(
+                f"{number.name}: what is in flight is finished, then the run stops; once more stops it at once."
+            )
             return
         if repeated:
-            self._loop.call_later(AT_ONCE_SECONDS, os._exit, 128 + int(number))
+            self._loop.call_later(CLEANUP_SECONDS, os._exit, 128 + int(number))
         if self._task is not None:
             self._task.cancel()

@@ -23,7 +23,7 @@ LEAVE_KEYS = ("\x03", "\x04", "\x1b", "")
 
 
 class Keyboard:
-    """Around a conversation of single keys: nothing is echoed, and Ctrl-C is a key like others.
+    """A terminal that gives single keys while the block lasts: nothing is echoed, and Ctrl-C is a key like others.
 
     Waits in the thread that calls it, on purpose: a thread that waits for keys could not be ended by a signal.
     """
@@ -44,7 +44,7 @@ class Keyboard:
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
     def key(self) -> str:
-        """The next key in lower case; q for all that mean to leave."""
+        """Wait for the next key; returns it in lower case, and q for every key that means to leave."""
         if self._saved_modes is None:
             import typer
 
@@ -58,7 +58,7 @@ class Keyboard:
         return "q" if key in LEAVE_KEYS else key.casefold()
 
     def line(self, question: str) -> str:
-        """A line typed by a person; "" for Enter, Ctrl-D or Ctrl-C alone."""
+        """Ask for a line; "" for Enter, Ctrl-D or Ctrl-C alone."""
         self._restore_mode()
         try:
             return ask_line(question)
@@ -80,7 +80,7 @@ class Keyboard:
 
 
 def ask_line(question: str) -> str:
-    """The same where no single keys are read."""
+    """Ask for a line outside of a Keyboard; "" for Enter, Ctrl-D or Ctrl-C alone."""
     console().print(Text(question, style="bold"))
     # asyncio's own handler would swallow the first Ctrl-C and leave the prompt standing.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -33,7 +33,11 @@ def show_finding(
     message: str = "",
     opinions: Sequence[str] = (),
 ) -> None:
-    """Evidence first: where it stands and what is written there; then the rule; then the verdict of the machine."""
+    """Print a finding, evidence first: its place and quote, then the rule, then the verdict of the machine.
+
+    `around` is the text before and after the quote, `place` the number of the finding, `message` what the last key did,
+    `opinions` what other reviewers have decided.
+    """
     out = console()
     out.clear()
     title = title_of(Finding.from_json(finding), titles)

@@ -1,4 +1,4 @@
-"""`review` on a terminal: one finding a screen, the evidence first; every decision is stored at once."""
+"""Review on a terminal: one finding a screen, the evidence first; every decision is stored at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nodes.domain.review.review import undecided
 from nodes.domain.review.review_request import EXAMPLE
 from nodes.domain.shared.errors import ReplyError, UserError
 from nodes.domain.shared.formats import count, one_line
-from nodes.domain.shared.shell_quote import as_typed
+from nodes.domain.shared.shell_quote import shell_word
 
 if TYPE_CHECKING:
     from graph.app import Reprise
@@ -25,11 +25,11 @@ CONTEXT_CHARACTERS = 400
 
 
 def refuse_without_terminal(thread: str, as_json: bool) -> None:
-    """Raise UserError where there is nobody to press a key."""
+    """Raise UserError where no terminal is attached or JSON is wanted: nobody could press a key."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError(
             f"A review needs a terminal; without one give --decisions FILE or --accept-all, and see what waits with: "
-            f"python run.py findings {as_typed(thread)} --to-review --json"
+            f"python run.py findings {shell_word(thread)} --to-review --json"
         )
 
 
@@ -88,7 +88,7 @@ class ReviewSession:
             index = await self._press(key, index)
 
     async def _press(self, key: str, index: int) -> int:
-        """Do what a key says; returns the finding that is shown next."""
+        """Act on a key; returns the index of the finding to show next."""
         self._message = ""
         match key:
             case "a":

@@ -1,4 +1,4 @@
-"""The door of LangGraph Studio and Agent Server, named in langgraph.json: the same graph, database and driver.
+"""The entry point for LangGraph Studio and Agent Server, named in langgraph.json: the same graph, database, driver.
 
 A run there goes through `drive`, so it holds the lease of its thread and shows in `runs`, `journal` and `show` like any
 other. The server brings the loop and the threads; checkpoints go to our own tables.
@@ -20,7 +20,7 @@ from graph.surfaces.studio.runtime import bare_graph, driven_graph, leased_graph
 
 @asynccontextmanager
 async def make_checkpointer() -> AsyncIterator[AsyncPostgresSaver]:
-    """Our saver, for as long as the server lives; with it everything that its runs share."""
+    """Open the saver, and with it everything that the runs share, for as long as the server lives."""
     async with serving() as saver:
         yield saver
 

@@ -1,4 +1,7 @@
-"""What graph/surfaces/studio/factory.py does, in a module that is imported once: the server loads that file anew for each name in it."""
+"""The work behind graph/surfaces/studio/factory.py, in a module that is imported once.
+
+The server loads the factory anew for each name in it, so the open stores are kept here.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ from nodes.domain.shared.errors import OperatorError
 from nodes.ports import Services
 
 CANCELLATIONS = ("UserInterrupt", "UserRollback")
-"""What the server raises in a run that a person cancelled, by name: its own library need not be installed."""
+"""Exceptions of the server for a run that a person cancelled, by name: its own library need not be installed."""
 
 _containers: WeakKeyDictionary[asyncio.AbstractEventLoop, Container] = WeakKeyDictionary()
 
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[AsyncPostgresSaver]:
-    """Pools, tools and saver of this loop, for as long as its server lives.
+    """Open pools and tools for this event loop, for as long as its server lives; yields the saver.
 
     Raises DatabaseUnreachable, SchemaOutdated.
     """
@@ -52,7 +55,7 @@ def _container() -> Container:
 
 
 def bare_graph() -> Compiled:
-    """The graph's shape alone: nothing is run, so the nodes need no services."""
+    """The shape of the graph alone: nothing is run, so the nodes need no services."""
     return build_graph(cast(Services, None)).compile(name="reprise")
 
 
@@ -89,7 +92,7 @@ async def driven_graph(thread_id: str) -> AsyncIterator[Compiled]:
 
 
 def _served_graph(driver: Driver) -> Compiled:
-    """The driver's graph for the server's own loop: every step is on disk before the next, a drain ends it in peace."""
+    """The driver's graph for the server's own loop: every step is on disk before the next, and a drain is no error."""
 
     class ServedGraph(CompiledStateGraph):  # type: ignore[type-arg]
         async def astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:

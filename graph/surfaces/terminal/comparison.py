@@ -1,4 +1,4 @@
-"""Two runs side by side on a terminal."""
+"""How a comparison of two runs looks on a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nodes.domain.shared.formats import count, number, one_line, place_in, unit_
 
 
 def show_comparison(comparison: Mapping[str, Any]) -> None:
-    """What differs, the most serious first; what is alike is only counted."""
+    """Print what differs, the most serious first; what is alike is only counted."""
     out = console()
     titles = (
         f"{_name(comparison[side])} ({one_line(comparison[side]['playbook'], 40)})" for side in ("first", "second")
@@ -28,7 +28,8 @@ def show_comparison(comparison: Mapping[str, Any]) -> None:
         for document in comparison["documents"][side]:
             out.print(Text(f"document only in {name}: {one_line(document, 300)}"), soft_wrap=True)
     for change in comparison["documents"]["state"]:
-        line = f"document {one_line(change['document'], 200)}: {change['first']} in {first}, {change['second']} in {second}"
+        document = one_line(change["document"], 200)
+        line = f"document {document}: {change['first']} in {first}, {change['second']} in {second}"
         out.print(Text(line), soft_wrap=True)
     for change in comparison["suppliers"]:
         out.print(

@@ -29,7 +29,7 @@ COMPARED = (("F1", "doc_f1"), ("span R", "span_recall"), ("span P", "span_precis
 
 
 def show_evaluation(measurements: Sequence[Measured]) -> None:
-    """What each side found and took."""
+    """Print scores, traps, cost and time of each side, then both side by side where there are two."""
     out = console()
     for measurement in measurements:
         compared = f" · {count(measurement.scores.documents, 'document')} compared · {measurement.thread_id}"
@@ -55,12 +55,8 @@ def _types_table(measurement: Measured) -> Table:
 
 
 def _show_totals(measurement: Measured) -> None:
-    out, took = console(), measurement.took
-    traps = (
-        f"{len(measurement.scores.fallen)} of {count(measurement.scores.traps, 'trap')} stepped into"
-        if measurement.scores.traps
-        else ""
-    )
+    out, took, scores = console(), measurement.took, measurement.scores
+    traps = f"{len(scores.fallen)} of {count(scores.traps, 'trap')} stepped into" if scores.traps else ""
     spent = money(Decimal(str(took["usd"])), basis=took["basis"], unpriced=took["calls_unpriced"])
     price = f"{spent}, " if took["calls"] else ""
     calls = f"{count(took['calls'], 'call')} of models, " if took["calls"] else ""
@@ -73,24 +69,22 @@ def _show_totals(measurement: Measured) -> None:
         out.print(
             f"an answer takes {median}, 95 % at most {slow}; {_cell(took['valid_answers'])} of them usable at once"
         )
-    for fallen in measurement.scores.fallen:
+    for fallen in scores.fallen:
         place = place_in(fallen.page, fallen.unit)
         out.print(f"  trap: {fallen.clause_type} in {fallen.document}, {place}: “{one_line(fallen.quote, 160)}”")
-    for untested in measurement.scores.untested:
+    for untested in scores.untested:
         out.print(f"  trap not tested: {untested.clause_type} in {one_line(untested.document, 80)}, {untested}")
-    if measurement.scores.silent and measurement.scores.types:
+    if scores.silent and scores.types:
         out.print(
-            f"{count(measurement.scores.silent, 'document')} of which the golden set says nothing: what was found in them "
+            f"{count(scores.silent, 'document')} of which the golden set says nothing: what was found in them "
             "counts as wrong."
         )
-    if measurement.scores.lost:
+    if scores.lost:
+        out.print(f"{count(scores.lost, 'golden quote')} not in the text as it was read: each counts as missed.")
+    if scores.unread:
+        names = ", ".join(scores.unread[:5]) + (" …" if len(scores.unread) > 5 else "")
         out.print(
-            f"{count(measurement.scores.lost, 'golden quote')} not in the text as it was read: each counts as missed."
-        )
-    if measurement.scores.unread:
-        names = ", ".join(measurement.scores.unread[:5]) + (" …" if len(measurement.scores.unread) > 5 else "")
-        out.print(
-            f"{count(len(measurement.scores.unread), 'golden document')} without a text here, left out: {one_line(names, 300)}"
+            f"{count(len(scores.unread), 'golden document')} without a text here, left out: {one_line(names, 300)}"
         )
 
 

@@ -23,7 +23,7 @@ RESUME_STYLES = {"ended": "green", "failed": "red", "killed": "yellow", "stopped
 
 
 def show_failures(failures: Sequence[Mapping[str, Any]], limit: int | None = None) -> None:
-    """Documents that failed, by name, with why and what to do."""
+    """Print the documents that failed, with the reason and what to do; the first `limit` of them."""
     for failure in failures[:limit]:
         document, reason = one_line(failure["document"], 200), one_line(failure["reason"], 400)
         line = reason if reason.startswith(document) else f"{document}: {reason}"
@@ -33,7 +33,7 @@ def show_failures(failures: Sequence[Mapping[str, Any]], limit: int | None = Non
 
 
 def show_releases(uris: Sequence[str]) -> None:
-    """Where the note lies, as paths that can be copied."""
+    """Print where the released notes lie, as paths that can be copied."""
     for uri in uris:
         path = unquote(uri.removeprefix("file://")) if uri.startswith("file://") else uri
         console().print(Text(f"  {'note':<10}{one_line(path, 500)}"), soft_wrap=True)
@@ -123,7 +123,7 @@ def show_history(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def show_resumes(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], *, with_run_names: bool) -> None:
-    """Every start and resume with what it kept and lost, then what they add up to.
+    """Print every start and resume with what it kept and lost, then what they add up to.
 
     `with_run_names` is for rows of several runs: each row then has the name of its run.
     """
@@ -158,14 +158,15 @@ def _resume_cells(row: Mapping[str, Any], with_run_names: bool) -> list[str | Te
 
 
 def summary_line(summary: Mapping[str, Any]) -> str:
-    """3 resumes of 2 runs, at extract 2, needs_review 1: 2 ended, 1 killed; …"""
+    """The sum of resumes on one line: "3 resumes of 2 runs, at extract 2, needs_review 1: 2 ended, 1 killed; …"."""
     if not summary["resumes"]:
         return "no resume yet"
     steps = ", ".join(f"{step} {number}" for step, number in summary["by_step"].items())
     ends = ", ".join(f"{number} {end}" for end, number in summary["by_success"].items())
+    resumes = f"{count(summary['resumes'], 'resume')} of {count(summary['runs'], 'run')}"
     return (
-        f"{count(summary['resumes'], 'resume')} of {count(summary['runs'], 'run')}, at {steps}: {ends}; stood still for "
-        f"{duration(summary['lost_seconds'])} after kills; {count(summary['documents_kept'], 'document')} and "
+        f"{resumes}, at {steps}: {ends}; stood still for {duration(summary['lost_seconds'])} after kills; "
+        f"{count(summary['documents_kept'], 'document')} and "
         f"{money(Decimal(str(summary['kept_usd'])))} kept that starting anew would have done and paid once more"
     )
 
@@ -183,7 +184,7 @@ def _kept_work(row: Mapping[str, Any]) -> str:
 
 
 def show_tombstones(stones: Sequence[Mapping[str, Any]]) -> None:
-    """What was purged, when, by whom and why."""
+    """Print what was purged, when, by whom and why."""
     if not stones:
         console().print(Text("nothing was purged yet", style="dim"))
         return
@@ -247,7 +248,7 @@ def _unread(listed: Sequence[Mapping[str, Any]]) -> Iterable[Text]:
 
 
 def _states(states: Sequence[str], unit: str = "") -> str:
-    """How many there are, in words of their unit where one is given, and in which states unless all were read."""
+    """The number of pages, with `unit` where one is given, and by state unless all were read: "12 (10 read, 2 ocr)"."""
     total = count(len(states), unit) if unit and states else str(len(states) or "")
     kinds = [kind for kind in ("read", "ocr", "empty", "failed", "skipped") if kind in states]
     if kinds in ([], ["read"]):

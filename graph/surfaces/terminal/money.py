@@ -13,11 +13,11 @@ from graph.surfaces.terminal.tables import cut, fact, fitting, plain_table, tail
 from nodes.domain.shared.formats import count, duration, money, number, one_line
 
 DEAREST = 10
-"""Documents that are listed; `--json` has them all."""
+"""Documents at most in the list of the dearest; `--json` has them all."""
 
 
 def show_cost(cost: Mapping[str, Any], models: bool = False) -> None:
-    """By step, tool and model; with `models` also how fast and how well each answered, and the dearest documents."""
+    """Print the cost by step, tool and model; `models` adds speed and success of each, and the dearest documents."""
     _show_levels(cost["by_model"])
     if models:
         _show_speed([row for row in cost["by_model"] if row["calls"]])
@@ -68,7 +68,7 @@ def _show_speed(rows: list[Mapping[str, Any]]) -> None:
 
 
 def show_estimate(estimate: Mapping[str, Any]) -> None:
-    """What a run would take, and that nothing was paid to know it."""
+    """Print what a run would take, and that nothing was paid to know it."""
     documents, calls, tokens, seconds = (estimate[key] for key in ("documents", "calls", "tokens", "seconds"))
     unreadable = f", {count(documents['unreadable'], 'document')} cannot be read" if documents["unreadable"] else ""
     out = console()

@@ -1,4 +1,4 @@
-"""Where text goes: results to stdout, progress and hints to stderr, JSON as one object a line."""
+"""Output streams: results go to stdout, progress and hints to stderr, JSON as one object a line."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PIPED_WIDTH = 120
-"""Columns where no terminal says how many there are."""
+"""Columns of the output where no terminal states its width."""
 
 
 @cache
 def console() -> Console:
-    """For results. Colour only on a terminal, and not with NO_COLOR."""
+    """The console for results, on stdout. Colour only on a terminal, and not with NO_COLOR."""
     return _console(stderr=False)
 
 
 @cache
 def messages() -> Console:
-    """For progress, hints and errors."""
+    """The console for progress, hints and errors, on stderr."""
     return _console(stderr=True)
 
 
@@ -39,7 +39,7 @@ def _console(stderr: bool) -> Console:
 
     class Console(library.Console):
         def on_broken_pipe(self) -> None:
-            """The library would end the program as one that failed."""
+            """Leave the exit code to the caller: the library would end the program as one that failed."""
             raise BrokenPipeError
 
     stream = sys.stderr if stderr else sys.stdout
@@ -47,17 +47,17 @@ def _console(stderr: bool) -> Console:
     return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
-def write_anything() -> None:
-    """From here on a character that the terminal's encoding lacks is spelled out, and what is written where nothing is
-    open goes nowhere; neither ends anything."""
-    _open_closed()
+def tolerate_any_output() -> None:
+    """Let no output end the program: characters that the encoding lacks are escaped, closed streams swallow what is
+    written to them."""
+    _reopen_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def _open_closed() -> None:
-    """Some services start programs with closed streams: the next file or connection would then be taken for one."""
+def _reopen_closed_streams() -> None:
+    """Open closed standard streams on the null device: else the next file or connection would take their number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -70,7 +70,7 @@ def _open_closed() -> None:
 
 
 def say(text: str) -> None:
-    """One line to people, on stderr, without any terminal control that a document smuggled in."""
+    """Print one line for people on stderr, without any terminal control that a document smuggled in."""
     # A run is not ended by the loss of who reads its progress (start … 2>&1 | head), nor by a full disk under its log.
     with contextlib.suppress(OSError):
         sys.stderr.write(clean(text) + "\n")
@@ -78,7 +78,7 @@ def say(text: str) -> None:
 
 
 def emit(data: Mapping[str, Any]) -> None:
-    """One JSON object on one line of stdout."""
+    """Print one JSON object on one line of stdout."""
     line = json.dumps(data, ensure_ascii=False, default=_to_plain)
     if clean(line) != line or not _encodable(line):
         line = json.dumps(data, ensure_ascii=True, default=_to_plain)

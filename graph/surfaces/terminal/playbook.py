@@ -1,4 +1,4 @@
-"""A playbook on a terminal."""
+"""How a playbook looks on a terminal."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from graph.surfaces.terminal.tables import cut, plain_table
 from nodes.domain.case_law import reader as case_law_reader
 from nodes.domain.clauses.engine_files import LANGUAGES
 from nodes.domain.playbook.model import Playbook, Reviewers
-from nodes.domain.playbook.searched_types import known_locally
+from nodes.domain.playbook.searched_types import local_types
 from nodes.domain.shared.formats import count, one_line
 
 
 def show_playbook(playbook: Playbook) -> None:
-    """Title and thresholds, the clauses with their points, who must look at what."""
+    """Print title and thresholds, the clauses with their points, and who must review what."""
     out = console()
     out.print(Text(f"{playbook.name} {playbook.version}: {one_line(playbook.title, 200)}", style="bold"))
     steps = playbook.thresholds
@@ -42,7 +42,7 @@ def _found_by(playbook: Playbook, clause_type: str) -> str:
     if playbook.kind == "decisions":
         return "local fr" if clause_type in case_law_reader.TYPES else "nobody"
     own = {rule.language for rule in playbook.rules if rule.type == clause_type}
-    languages = [language for language in LANGUAGES if language in own or clause_type in known_locally(language)]
+    languages = [language for language in LANGUAGES if language in own or clause_type in local_types(language)]
     return f"local {' '.join(languages)}{' (own rules)' if own else ''}" if languages else "a model only"
 
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from graph.app import Reprise
 
 SPENT_SECONDS = 1.0
-"""How often the bar asks the ledger what was spent."""
+"""Seconds between two looks of the bar at the ledger for what was spent."""
 
 
 class Progress:
-    """Takes the events of one drive; `thread_id` is the thread's as soon as it is known."""
+    """Shows the events of one drive as they come; `thread_id` is empty until the thread is known."""
 
     def __init__(self, reprise: Reprise, name: str = "", *, quiet: bool = False) -> None:
         self.thread_id = ""
@@ -48,7 +48,7 @@ class Progress:
         self._close()
 
     def __call__(self, event: Mapping[str, Any]) -> None:
-        """One event; never raises on one that it does not know."""
+        """Show one event; one of an unknown kind is ignored."""
         handler: Callable[[Mapping[str, Any]], None] | None = getattr(self, f"_on_{event.get('event')}", None)
         if handler is not None and not self._quiet:
             handler(event)
@@ -56,7 +56,7 @@ class Progress:
             self._remember_thread(event)
 
     def say(self, text: str) -> None:
-        """One line to people; above the bar while there is one."""
+        """Print one line for people, above the bar while there is one."""
         if self._bar is None:
             say(text)
             return

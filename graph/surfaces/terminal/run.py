@@ -1,4 +1,4 @@
-"""How a run, its findings and its lists look on a terminal of any width; every text from outside is cleaned."""
+"""How a run, its findings and its note look on a terminal of any width; every text from outside is cleaned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nodes.domain.review.review import most_serious_first
 from nodes.domain.shared.formats import clean, count, money, number, one_line, place_in, status_label, unit_of, when
 
 TOP_FINDINGS = 15
-"""Findings at the end of a drive."""
+"""Findings at most that are shown at the end of a drive."""
 TOP_FINDINGS_NARROW = 10
 
 READABLE_WIDTH = 100
@@ -43,12 +43,12 @@ STATUS_STYLES = {
 
 
 def label(run: Mapping[str, Any]) -> str:
-    """What people call a run."""
+    """The name of a run, else its id."""
     return one_line(run["name"] or run["thread_id"], 80)
 
 
 def show_run(run: Mapping[str, Any], out: Console | None = None, unit: str = "page") -> None:
-    """The run object in a few lines; `unit` is what its pages are."""
+    """Print the run object in a few lines; `unit` is the word for its pages."""
     out = out or console()
     status = str(run["status"])
     title = Text(label(run), style="bold")
@@ -86,7 +86,7 @@ def _facts(run: Mapping[str, Any], unit: str) -> Iterable[tuple[str, str]]:
 
 
 def counts_line(counts: Mapping[str, int], states: str) -> str:
-    """A total and the states that are not empty: "16: 15 done, 1 failed"."""
+    """A total and the counts that are not zero: "16: 15 done, 1 failed"."""
     words = {"ocr": "by OCR", "read": "read"}
     parts = [f"{number(counts[s])} {words.get(s, s)}" for s in states.split() if counts.get(s)]
     return f"{number(counts['total'])}{': ' if parts else ''}{', '.join(parts)}"
@@ -104,7 +104,7 @@ def cost_line(cost: Mapping[str, Any]) -> str:
 
 
 def next_line(action: str) -> Text:
-    """The command that a person would type next."""
+    """The line with the command to type next."""
     line = Text("Next: ", style="bold", no_wrap=True, overflow="ignore")
     line.append(action, style="bold cyan")
     return line
@@ -117,7 +117,7 @@ def show_next(action: str, out: Console | None = None) -> None:
 def show_findings(
     findings: Sequence[Finding], titles: Mapping[str, str], limit: int | None = None, out: Console | None = None
 ) -> None:
-    """The findings, most serious first; one line each where there is room, else two."""
+    """Print the findings, most serious first; one line each where there is room, else two."""
     out = out or console()
     ordered = sorted(findings, key=most_serious_first)
     top_findings = ordered[:limit]
@@ -189,7 +189,7 @@ def title_of(finding: Finding, titles: Mapping[str, str]) -> str:
 
 
 def quote_text(finding: Finding, limit: int) -> Text:
-    """A short quote; one that is not in the document is marked as such, since it is no evidence."""
+    """The quote, cut to `limit`; one that is not in the document is marked as such, since it is no evidence."""
     if finding.about:
         return Text(one_line("(no such clause was found)", limit), style="dim")
     if finding.alignment == "not_found":

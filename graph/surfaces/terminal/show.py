@@ -14,12 +14,12 @@ from graph.surfaces.terminal.lists import show_failures
 from graph.surfaces.terminal.output import console
 from graph.surfaces.terminal.run import STATUS_STYLES, label, show_next
 from nodes.domain.evidence.coverage import ranges
-from nodes.domain.runs.versions import Change, ReworkEstimate, what_changed, what_redone
+from nodes.domain.runs.versions import Change, ReworkEstimate, describe_changes, describe_rework
 from nodes.domain.shared.formats import count, duration, money, one_line, when
 
 
 def show_details(details: Mapping[str, Any]) -> None:
-    """The whole of it."""
+    """Print everything that `show` says about a run."""
     run = details["run"]
     out = console()
     status = Text.assemble("status ", (run["status"], STATUS_STYLES.get(run["status"], "")))
@@ -41,7 +41,7 @@ def stop_lines(details: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def change_lines(details: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """What is not as it was when the run began: its documents, and what would do the rest."""
+    """What has changed since the run began: its documents, and the versions that would do the rest."""
     if inputs := details["inputs"]:
         yield "inputs", inputs_line(inputs)
     for document in details["stale"]:
@@ -71,14 +71,14 @@ def inputs_line(inputs: Mapping[str, Any]) -> str:
 
 
 def versions_line(versions: Mapping[str, Any], run: Mapping[str, Any]) -> str:
-    """What would do the rest otherwise than it was begun, and what that means."""
+    """Versions that have changed since the run began, and what work that would repeat."""
     if not versions["changes"]:
         return "as it began"
     changes = [Change(change["name"], change["before"], change["now"]) for change in versions["changes"]]
     usd = None if versions["usd"] is None else Decimal(str(versions["usd"]))
     redo = ReworkEstimate(versions["documents"], usd, None, versions["answers"], Decimal(str(versions["answers_usd"])))
     consent = "; a resume needs --accept-version" if versions["asks"] else ""
-    return f"{what_changed(changes)} changed since it began: {what_redone(redo)}{consent}"
+    return f"{describe_changes(changes)} changed since it began: {describe_rework(redo)}{consent}"
 
 
 def driver_line(driver: Mapping[str, Any]) -> str:
@@ -110,7 +110,7 @@ def _lines(details: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def checkpoint_line(checkpoint: Mapping[str, Any], documents_left: int = 0) -> str:
-    """Where the thread stands and what is next; `left` documents are still to do."""
+    """Where the thread stands and what is next; `documents_left` are still to do."""
     if checkpoint["next"] is None:
         return f"at {checkpoint['documents_closed']}: nothing is next, the run is at its end"
     if checkpoint["next"] != "extract":
@@ -140,7 +140,7 @@ def artifacts_line(artifacts: Mapping[str, Any]) -> str:
 
 
 def effects_line(effects: Iterable[Mapping[str, Any]]) -> str:
-    """How many of each kind are done; one that is not is named, with how its unknown outcome is resolved."""
+    """Effects that are done, counted by kind; each open one by name, with how its unknown outcome is resolved."""
     effects = list(effects)
     done = Counter(effect["kind"] for effect in effects if effect["state"] == "done")
     open_effects = [
@@ -152,7 +152,7 @@ def effects_line(effects: Iterable[Mapping[str, Any]]) -> str:
 
 
 def calls_line(rows: Iterable[Mapping[str, Any]], *, live: bool) -> str:
-    """Calls by tool; `live`: somebody drives the thread."""
+    """Calls by tool; `live` when a process drives the thread, so that open calls are running ones."""
     return " · ".join(_tool_calls(row, live) for row in rows) or "none"
 
 

@@ -1,5 +1,7 @@
-"""Tables and lines that fit a terminal of any width: columns are cut, or left out whole where one cut to two signs would
-say nothing."""
+"""Tables and lines that fit a terminal of any width.
+
+Columns are cut, or left out whole where one cut to two signs would say nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from graph.surfaces.terminal.output import console
 from nodes.domain.shared.formats import one_line
 
 WIDE = 110
-"""Columns from which a finding fits on one line."""
+"""Columns of a terminal from which a finding fits on one line."""
 COLUMN_GAP = 2
-"""Columns of space after each column."""
+"""Blank columns after each column of a table."""
 LEAST_WIDTH = 16
-"""Columns that a text which may be cut gets before another column is given up."""
+"""Columns that a text which may be cut gets before another column is left out."""
 
 Cell = str | Text
 
@@ -43,7 +45,7 @@ def fitting(
     right: Sequence[str] = (),
     gives_way: Sequence[str] = (),
 ) -> Table:
-    """A table of these rows; as many of `dropped_columns`, in their order, are left out as it takes to fit the terminal.
+    """A table of these rows, without the first of `dropped_columns`, as many as it takes to fit the terminal.
 
     Columns that give way are cut before any other; fill them with `cut` texts.
     """
@@ -65,7 +67,7 @@ def _width(name: str, cells: Sequence[Cell], may_be_cut: bool) -> int:
 
 
 def fact(name: str, value: str, style: str = "dim") -> Table:
-    """A named line; what does not fit goes on below its beginning."""
+    """A line with a name before it; what does not fit goes on below its beginning."""
     grid = Table.grid(padding=(0, 0))
     grid.add_column(width=12, no_wrap=True)
     grid.add_column(overflow="fold")

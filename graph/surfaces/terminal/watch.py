@@ -1,4 +1,4 @@
-"""`status --watch`: follow a run that another process drives."""
+"""`status --watch`: follows a run that another process drives."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 POLL_SECONDS = 1.0
 
 SILENT_SECONDS = 15.0
-"""A driver that wrote no heartbeat for so long is stuck or frozen, though its lease still holds."""
+"""Seconds without a heartbeat after which a driver counts as stuck or frozen, though its lease still holds."""
 
 
 async def watch_run(reprise: Reprise, view: RunView) -> RunView:
-    """Look each second until nobody drives the run any more; a bar on a terminal, else a line for each change."""
+    """Follow the run until nobody drives it any more; with a bar on a terminal, else a line for each change."""
     outage = reprise.parts.outside.database.outage
     if not sys.stderr.isatty():
         with outage.telling(lambda notice: say(f"  {notice.sentence()}")):
@@ -68,7 +68,7 @@ async def _watch_with_lines(reprise: Reprise, view: RunView) -> RunView:
 
 
 def _say_if_abandoned(view: RunView) -> None:
-    """A run whose process went away ends its watch as well, and that is no end of the run."""
+    """Tell the end of a watch from the end of the run: its process may have gone."""
     if view.status == "interrupted":
         say(f"Nobody drives {one_line(view.name or view.thread_id, 80)} any more; what is done is not done again.")
 
@@ -91,7 +91,7 @@ def _bar(view: RunView) -> Progress:
 
 
 def progress_parts(view: RunView, progress: Mapping[str, Any]) -> list[str]:
-    """What changes while a run goes on: pages, rate, time left, failures, money, and what it waits for."""
+    """Texts for what changes while a run goes on: pages, rate, time left, failures, money, and what it waits for."""
     documents, oldest_call, silent_seconds = progress["documents"], progress["oldest_call"], progress["silent_seconds"]
     parts = [count(progress["pages"]["total"], view.unit)]
     if documents["a_minute"]:
@@ -110,9 +110,8 @@ def progress_parts(view: RunView, progress: Mapping[str, Any]) -> list[str]:
     if oldest_call:
         caller = one_line(oldest_call["model"] or oldest_call["tool"], 30)
         document = one_line(oldest_call["document"].rpartition("/")[2], 40)
-        parts.append(
-            f"{progress['in_flight']} in flight, the oldest {duration(oldest_call['seconds'])} ({caller} {document})".rstrip()
-        )
+        age = duration(oldest_call["seconds"])
+        parts.append(f"{progress['in_flight']} in flight, the oldest {age} ({caller} {document})".rstrip())
     if (
         view.step == "extract"
         and view.status == "running"

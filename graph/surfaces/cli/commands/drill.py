@@ -1,4 +1,4 @@
-"""The command drill: the fire drill on samples or on a user's own folder, as a table."""
+"""The command drill: kills a job at every fault point and shows in a table how each resume went."""
 
 from __future__ import annotations
 

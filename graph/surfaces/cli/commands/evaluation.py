@@ -1,4 +1,4 @@
-"""The command eval: an engine, or two side by side, against a golden set."""
+"""The command eval: measures an engine, or two side by side, against a golden set."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ClauseTypes = Annotated[
     str, typer.Option("--types", metavar="TYPE,TYPE", help="Only these clause types. Left out: those that GOLD names.")
 ]
 TRAPS_NAMED = 5
-"""Traps that the one sentence of an error names; the table names all."""
+"""Traps at most that the sentence of an error names; the table names all."""
 MinimumF1 = Annotated[
     float | None,
     typer.Option("--min-f1", metavar="SHARE", min=0, max=1, help="Exit 1 when the mean document F1 is lower."),
@@ -104,7 +104,7 @@ def evaluate(
 
 
 def _unfinished_code(measurements: Sequence[Measured]) -> int:
-    """The exit code when a run did not come to its end, so that its numbers are of a part; 0 when all did."""
+    """Name a run that did not come to its end, so that its numbers are of a part; returns the exit code, 0 for none."""
     for measurement in measurements:
         status, documents = measurement.took["status"], measurement.took["documents"]
         if status in ("completed", "completed_with_failures"):
@@ -121,7 +121,7 @@ def _unfinished_code(measurements: Sequence[Measured]) -> int:
 
 
 def _quality_code(measurement: Measured, min_f1: float | None) -> int:
-    """1 when a trap was stepped into or could not be tested, or when it is worse than it must be; in a sentence."""
+    """The exit code by quality: 1, with a sentence, when a trap was stepped into or not tested, or F1 is too low."""
     problems, scores = [], measurement.scores
     if not scores.matched:
         problems.append("no document that the golden set names was read, so nothing was compared")

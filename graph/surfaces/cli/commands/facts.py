@@ -48,7 +48,7 @@ def facts(
 
 
 def _show(document_facts: Sequence[DocumentFact]) -> None:
-    """A table; where it is too wide, quote and document give way before the value does."""
+    """Print a table; where it is too wide, quote and document give way before the value does."""
     from rich.text import Text
 
     from graph.surfaces.terminal.tables import WIDE, cut, plain_table, tail

@@ -83,7 +83,7 @@ def _agreed(targets: Sequence[Mapping[str, Any]], matter: str) -> bool:
 
 
 def tombstones(limit: int, as_json: bool) -> int:
-    """List what was purged, newest first."""
+    """Print what was purged, newest first; returns the exit code."""
 
     async def work(reprise: Reprise) -> int:
         stones = await reprise.tombstones(limit)

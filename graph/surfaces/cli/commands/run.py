@@ -1,4 +1,4 @@
-"""Commands that move a run: start, resume, review, cancel."""
+"""Commands that drive or change a run: start, resume, review, cancel."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def cancel(thread: args.Thread, as_json: args.Json = False) -> int:
 
 
 def _merge_reply(file: Any, accept_all: bool, reviewer: str, reason: str) -> args.ReviewReply:
-    """What the options and the file say together; an option wins over the file. Raises UserError."""
+    """Merge the reply in the options with that in the file; an option wins over the file. Raises UserError."""
     reply = args.read_reply(file)
     if accept_all and file is not None:
         raise UserError("Give --decisions or --accept-all, not both.")
@@ -230,7 +230,7 @@ def _reply_arguments(reply: args.ReviewReply) -> dict[str, Any]:
 
 
 async def _refuse_other_packet(reprise: Reprise, thread: str, reply: args.ReviewReply) -> None:
-    """Decisions made on another packet are not taken for this one. Raises ReplyError."""
+    """Raise ReplyError when the decisions were made on another packet than the one that waits."""
     if not reply.packet:
         return
     waiting = ((await reprise.status(thread)).review or {}).get("packet")

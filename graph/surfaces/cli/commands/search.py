@@ -53,9 +53,8 @@ def _show(passages: SearchView) -> None:
     say(f"{count(passages.total, 'passage')} in {passages.documents} {scope}{cut_note}")
     if passages.not_searched:
         unsearched = count(passages.not_searched, "document")
-        say(
-            f"{unsearched} not searched, for want of a text: not read yet, or not readable (python run.py coverage THREAD)"
-        )
+        reason = "for want of a text: not read yet, or not readable (python run.py coverage THREAD)"
+        say(f"{unsearched} not searched, {reason}")
     if not passages:
         say("All words must stand in one passage: ask for fewer, or put the word or between them.")
 

@@ -1,4 +1,4 @@
-"""`resume --all`: every run that waits for no person, one line each."""
+"""`resume --all`: resumes every run that waits for no person, and prints a line for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graph.surfaces.cli.session import with_reprise
 from graph.surfaces.terminal.output import console, emit, say
 from nodes.domain.shared.errors import UserError
 from nodes.domain.shared.formats import count, duration, one_line
-from nodes.domain.shared.shell_quote import as_typed
+from nodes.domain.shared.shell_quote import shell_word
 
 if TYPE_CHECKING:
     from graph.app import Reprise
@@ -23,19 +23,19 @@ STATUS_WORDS = {
     "completed_with_failures": "completed with failures",
 }
 COUNT_WORDS = {"needs_review": "waiting for a review", "paused": "held at a limit"}
-"""Words for a number of runs."""
+"""Words for the status of several runs."""
 
 
 def refuse_with_all(thread: str | None, options: dict[str, Any]) -> None:
-    """`--all` decides and changes nothing of a run. Raises UserError."""
+    """Raise UserError for a thread or an option beside --all, which decides and changes nothing of a run."""
     if thread is not None:
-        raise UserError(f"Give a thread or --all, not both: python run.py resume {as_typed(thread)}")
+        raise UserError(f"Give a thread or --all, not both: python run.py resume {shell_word(thread)}")
     if changed := [name for name, setting in options.items() if setting]:
         raise UserError(f"--all changes no run: give {changed[0]} with the thread that it is meant for.")
 
 
 def resume_all(passwords: dict[str, str] | None, as_json: bool) -> int:
-    """Take up what was left, the oldest first; a signal drains the run at work and begins no other."""
+    """Resume the oldest first; a signal drains the run at work and begins no other. Returns the exit code."""
 
     async def work(reprise: Reprise) -> int:
         from graph.surfaces.cli.signals import Signals
@@ -72,7 +72,8 @@ def _line(resumed: ResumedRun) -> str:
     if resumed.outcome == "skipped":
         return f"{name}  skipped: another process drives it"
     if resumed.outcome == "failed":
-        return f"{name}  failed: {error_sentence(resumed.error) if resumed.error else one_line(view.error or 'see show', 600)}"
+        reason = error_sentence(resumed.error) if resumed.error else one_line(view.error or "see show", 600)
+        return f"{name}  failed: {reason}"
     documents = view.documents
     settled = documents["done"] + documents["failed"] + documents["skipped"]
     status = STATUS_WORDS.get(view.status, "stopped" if view.status == "interrupted" else view.status)
@@ -97,7 +98,7 @@ def _show(sweep: ResumeAll) -> None:
     if sweep.drain_reason:
         show_next("python run.py resume --all")
     elif sweep.failed:
-        show_next(f"python run.py show {as_typed(name_of(sweep.failed[0].view))}")
+        show_next(f"python run.py show {shell_word(name_of(sweep.failed[0].view))}")
     elif waiting:
         show_next(next_action("needs_review", name_of(waiting[0])))
     else:
