@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graph.app import Reprise
     from graph.builder import build_graph
+    from graph.composition import memory_services, postgres_services
     from graph.driver import drive
-    from graph.usecases.plain import memory_services, postgres_services
     from graph.views.run_view import RunView
     from nodes.domain.shared.errors import RepriseError, StateEdited
     from nodes.ports import Services
@@ -30,8 +30,8 @@ _HOMES = {
     "StateEdited": "nodes.domain.shared.errors",
     "build_graph": "graph.builder",
     "drive": "graph.driver",
-    "memory_services": "graph.usecases.plain",
-    "postgres_services": "graph.usecases.plain",
+    "memory_services": "graph.composition",
+    "postgres_services": "graph.composition",
 }
 
 __all__ = [

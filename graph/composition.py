@@ -1,14 +1,16 @@
-"""Where real classes meet: stores, tools and services, made once and closed in turn."""
+"""The composition root: makes stores, tools and services once, and closes them in turn."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
+
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
 from graph.adapters.clock import SystemClock
 from graph.adapters.documents.reader import DocumentReader, ReaderLimits, reader_version
@@ -20,7 +22,8 @@ from graph.adapters.storage.folder_artifacts import FolderArtifacts, MemoryArtif
 from graph.adapters.storage.folder_releases import FolderReleases, MemoryReleases
 from graph.adapters.storage.folder_sources import FolderSources
 from graph.adapters.storage.playbook_files import FilePlaybooks
-from graph.driver import DriverContext
+from graph.builder import build_graph
+from graph.driver import Compiled, Driver, DriverContext, drive
 from graph.runtime.calls.budget import Budget
 from graph.runtime.calls.journal import JournalledCalls
 from graph.runtime.calls.pricing import Prices
@@ -37,14 +40,14 @@ from graph.runtime.instrumented_ports import (
 )
 from graph.runtime.memory.journal import MemoryJournal
 from graph.runtime.memory.ledger import MemoryLedger
-from graph.runtime.postgres.checkpoints import POOL_SIZE
+from graph.runtime.postgres.checkpoints import POOL_SIZE, InstrumentedSaver, postgres_saver
 from graph.runtime.postgres.database import Database, pooled
 from graph.runtime.postgres.journal import PostgresJournal
 from graph.runtime.postgres.lease import OWNER
 from graph.runtime.postgres.ledger import PostgresLedger
 from graph.runtime.postgres.migrations import migrate, require_current
 from graph.runtime.postgres.reconnect import Outage
-from graph.settings import Settings
+from graph.settings import Settings, operator_settings
 from nodes.domain.clauses.engine_files import local_sha256
 from nodes.domain.shared.errors import StoreUnwritable
 from nodes.ports import Artifacts, Calls, Heartbeat, Ledger, Releases, Services, Sources, Tool, Webhook
@@ -56,9 +59,15 @@ LEDGER_CONNECTIONS = 8
 """Of our own tables; the saver has a pool of its own, so that neither starves the other."""
 
 
+class Drainable(Protocol):
+    """Work of this process that can be asked to stop at its next safe step."""
+
+    def drain(self, reason: str) -> object: ...
+
+
 @dataclass(frozen=True)
 class Container:
-    """What the facade works with."""
+    """Open stores, tools and services, which use cases and views work with; made by `compose`."""
 
     settings: Settings
     url: str
@@ -68,12 +77,66 @@ class Container:
     prices: Prices
     tools: Mapping[str, Tool]
     has_key: bool
+    work: set[Drainable] = field(default_factory=set, compare=False)
+    """What this process drives now."""
+
+    @property
+    def services(self) -> Services:
+        """Services of the nodes, for reading; a drive has its own."""
+        return self.outside.services
+
+    @property
+    def artifacts(self) -> Artifacts:
+        return self.outside.services.artifacts
+
+    @property
+    def database(self) -> Database:
+        return self.outside.database
+
+    @property
+    def lease_seconds(self) -> float:
+        """Silence after which the driver of a thread may be overtaken."""
+        return self.outside.lease_seconds
+
+    @cached_property
+    def saver(self) -> InstrumentedSaver:
+        """The checkpoint saver, on a pool of its own; ask for it within the event loop that will use it."""
+        return postgres_saver(self.outside.saver_pool)
+
+    @cached_property
+    def graph(self) -> Compiled:
+        """The graph over the checkpoints, for reading states; a drive compiles its own."""
+        return build_graph(self.services).compile(checkpointer=self.saver)
 
     def driven(self, passwords: Mapping[str, str]) -> DriverContext:
-        """The services of one driven run: its claims hang on its lease, its spend is read anew."""
-        journal = PostgresJournal(self.outside.database, leased=True)
-        calls = JournalledCalls(journal, self.tools, self.prices, Budget(self.outside.services.clock))
-        return replace(self.outside, services=replace(self.outside.services, calls=calls, passwords=passwords))
+        """What one drive needs: its claims hang on its lease, its spend is read anew."""
+        journal = PostgresJournal(self.database, leased=True)
+        calls = JournalledCalls(journal, self.tools, self.prices, Budget(self.services.clock))
+        return replace(self.outside, services=replace(self.services, calls=calls, passwords=passwords))
+
+    @asynccontextmanager
+    async def drive(
+        self, thread_id: str, kind: str, from_step: str, passwords: Mapping[str, str] | None = None
+    ) -> AsyncIterator[Driver]:
+        """Drive a thread as graph.driver.drive does, so that `drain` reaches it. `kind`: start or resume."""
+        async with drive(thread_id, self.driven(passwords or {}), kind=kind, from_step=from_step) as driver:
+            with self.drainable(driver):
+                yield driver
+
+    @contextmanager
+    def drainable(self, work: Drainable) -> Iterator[None]:
+        """Let `drain` reach the work while this block runs."""
+        self.work.add(work)
+        try:
+            yield
+        finally:
+            self.work.discard(work)
+
+    def drain(self, reason: str) -> int:
+        """Let all work of this process stop at its next safe step; returns how much there is."""
+        for work in tuple(self.work):
+            work.drain(reason)
+        return len(self.work)
 
 
 async def database_url(settings: Settings) -> str:
@@ -135,6 +198,32 @@ async def compose_in_memory(settings: Settings, stack: AsyncExitStack) -> Servic
     ledger = MemoryLedger(journal)
     sources = FolderSources(children)
     return await _services(settings, sources, artifacts, ledger, calls, MemoryReleases(), MemoryHeartbeat(ledger))
+
+
+@asynccontextmanager
+async def memory_services(**changes: Any) -> AsyncIterator[Services]:
+    """Services that keep everything in this process, for LangGraph's InMemorySaver.
+
+    `changes` are fields of graph.settings.Settings, as in Reprise.open. With these services and those of
+    `postgres_services` you compile and invoke the graph yourself, without the facade and its driver: there is no
+    read-ahead and no fence, so nothing keeps two processes from running one thread at once. Findings, note and
+    decisions are the same, and what the journal holds is not paid again.
+    """
+    async with AsyncExitStack() as stack:
+        yield await compose_in_memory(operator_settings(**changes), stack)
+
+
+@asynccontextmanager
+async def postgres_services(**changes: Any) -> AsyncIterator[tuple[Services, AsyncPostgresSaver]]:
+    """Services and a saver on the database of Reprise, so that the command line sees the run.
+
+    A thread that another process drives is refused (LeaseLost, or what the saver makes of it).
+    Raises DatabaseUnreachable, SchemaOutdated.
+    """
+    async with AsyncExitStack() as stack:
+        # Without an owner: the fence then stops only who would write beside a living driver.
+        container = await compose(operator_settings(**changes), stack, owner="")
+        yield container.services, container.saver
 
 
 def _drill(settings: Settings, stack: AsyncExitStack) -> None:
