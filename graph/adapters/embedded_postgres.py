@@ -39,10 +39,10 @@ async def revive(home: Path) -> None:
 
 def _start(home: Path) -> str:
     folder = _folder(home)
-    wheel = _wheel()
+    pgserver = _wheel()
     try:
         # cleanup_mode None: the server goes on after us, so that a killed run leaves a database to look into.
-        server = wheel.get_server(folder, cleanup_mode=None)
+        server = pgserver.get_server(folder, cleanup_mode=None)
     except (subprocess.SubprocessError, RuntimeError, AssertionError, OSError) as error:
         raise DatabaseUnreachable(
             f"The embedded database in {folder} does not start ({type(error).__name__}): "
@@ -55,10 +55,10 @@ def _stop(home: Path) -> bool:
     folder = data_folder(home)
     if not (folder / "postmaster.pid").exists():
         return False
-    wheel = _wheel()
-    server = wheel.get_server(folder, cleanup_mode=None, start=False)
+    pgserver = _wheel()
+    server = pgserver.get_server(folder, cleanup_mode=None, start=False)
     with server._lock:
-        info = wheel.utils.PostmasterInfo.read_from_pgdata(folder.resolve())
+        info = pgserver.utils.PostmasterInfo.read_from_pgdata(folder.resolve())
         if info is None or not info.is_running():
             return False
         server._postmaster_info = info

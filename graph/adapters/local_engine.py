@@ -26,25 +26,25 @@ class Runner(Protocol):
 def read_clauses(
     text: str, types: Sequence[str], facts: str = "", own: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Candidates, supplier and facts of the text whose artifact is this JSON; runs in a child process.
+    """Candidates, supplier and facts of the text whose artifact is this JSON; runs in a worker process.
 
     `facts` is a `facts_version`, "" for none; `own` a playbook's `own_rules`, whose candidates come to the others.
     `passages` are [clause type, start, length, confidence] of what a model should read, far less sure than candidates.
     """
     # Here and not above: the process that asks starts a good deal sooner without what only its children need.
-    from nodes.domain.clauses.local_engine import Seen, look
+    from nodes.domain.clauses.local_engine import LocalReading, find_clauses
     from nodes.domain.contracts.parties.supplier import supplier
-    from nodes.domain.playbook.fact_readers import propose, read_as_decision
-    from nodes.domain.playbook.prompt_injection import instructions
+    from nodes.domain.playbook.fact_readers import propose_facts, read_ruling
+    from nodes.domain.playbook.prompt_injection import instruction_spans
     from nodes.domain.text.sentences import headings
 
     document = DocumentText.from_json(json.loads(text))
-    decided = read_as_decision(facts, document, types)
-    seen = look(document, types) if decided is None else Seen(decided[0], [])
-    stated = propose(facts, document, seen.candidates) if decided is None else decided[1]
-    named = supplier(document, seen.candidates) if decided is None else None
-    candidates = [*seen.candidates, *_by_own(document, types, own or {})]
-    spans = instructions(document)
+    ruling = read_ruling(facts, document, types)
+    reading = find_clauses(document, types) if ruling is None else LocalReading(ruling[0], [])
+    stated_facts = propose_facts(facts, document, reading.candidates) if ruling is None else ruling[1]
+    supplier_match = supplier(document, reading.candidates) if ruling is None else None
+    candidates = [*reading.candidates, *_own_candidates(document, types, own or {})]
+    spans = instruction_spans(document)
     return {
         "candidates": [
             {
@@ -57,21 +57,23 @@ def read_clauses(
             for candidate in candidates
         ],
         "passages": [
-            [passage.clause_type, passage.start, len(passage.quote), passage.confidence] for passage in seen.passages
+            [passage.clause_type, passage.start, len(passage.quote), passage.confidence] for passage in reading.passages
         ],
         "instructions": [list(span) for span in spans],
-        "headings": [list(entry) for entry in headings(document)],
-        "facts": [fact.to_json() for fact in stated],
-        "supplier": None if named is None else {"name": named[0], "quote": named[1], "start": named[2]},
+        "headings": [list(heading) for heading in headings(document)],
+        "facts": [fact.to_json() for fact in stated_facts],
+        "supplier": None
+        if supplier_match is None
+        else {"name": supplier_match[0], "quote": supplier_match[1], "start": supplier_match[2]},
     }
 
 
-def _by_own(document: DocumentText, types: Sequence[str], own: Mapping[str, Any]) -> list[Candidate]:
-    from nodes.domain.clauses.rules import find_own
+def _own_candidates(document: DocumentText, types: Sequence[str], own_rules: Mapping[str, Any]) -> list[Candidate]:
+    from nodes.domain.clauses.rules import find_by_own_rules
 
-    rules = [OwnRule.model_validate(rule) for rule in own.get("rules", ())]
-    chosen = [rule for rule in rules if document.language in ("", rule.language)]
-    return find_own(document, chosen, types, own["source"]) if chosen else []
+    rules = [OwnRule.model_validate(rule) for rule in own_rules.get("rules", ())]
+    applicable = [rule for rule in rules if document.language in ("", rule.language)]
+    return find_by_own_rules(document, applicable, types, own_rules["source"]) if applicable else []
 
 
 class ClauseRules:
@@ -80,9 +82,9 @@ class ClauseRules:
     name = "clause_rules"
     attempts = 1
 
-    def __init__(self, artifacts: Artifacts, children: Runner) -> None:
+    def __init__(self, artifacts: Artifacts, workers: Runner) -> None:
         self._artifacts = artifacts
-        self._children = children
+        self._workers = workers
 
     def worst_usage(self, question: ToolRequest) -> Usage | None:
         return None
@@ -90,11 +92,13 @@ class ClauseRules:
     async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
         """Raises ArtifactMissing, and AnswerInvalid when the child gives no answer for this document."""
         text = await self._artifacts.get(question.key["text_ref"])
-        types, facts, own = list(question.key["types"]), question.key.get("facts", ""), question.key.get("own")
+        types, facts, own_rules = list(question.key["types"]), question.key.get("facts", ""), question.key.get("own")
         try:
-            value = await self._children.run(read_clauses, text.decode(), types, facts, own, timeout=TIMEOUT)
+            candidates = await self._workers.run(read_clauses, text.decode(), types, facts, own_rules, timeout=TIMEOUT)
         except (WorkerTimeout, WorkerDied, WorkerError) as error:
             name = question.document or question.document_sha256
-            hint = "; see whether a rule of the playbook is slow: python run.py playbook check FILE" if own else ""
+            hint = (
+                "; see whether a rule of the playbook is slow: python run.py playbook check FILE" if own_rules else ""
+            )
             raise AnswerInvalid(f"The clause rules gave no answer for {name}: {error}{hint}.") from error
-        return ToolAnswer(value=value)
+        return ToolAnswer(value=candidates)

@@ -7,12 +7,12 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-_SAID = re.compile(r"(?:try again|retry) (?:in|after)(?P<time>(?: ?\d+(?:\.\d+)? ?(?:ms|h|m|s)[a-z]*)+)", re.I)
-_PART = re.compile(r"(\d+(?:\.\d+)?) ?(ms|h|m|s)", re.I)
+_WAIT_SENTENCE = re.compile(r"(?:try again|retry) (?:in|after)(?P<time>(?: ?\d+(?:\.\d+)? ?(?:ms|h|m|s)[a-z]*)+)", re.I)
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?) ?(ms|h|m|s)", re.I)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-def retry_after(headers: Mapping[str, str], said: str = "") -> float | None:
+def retry_after(headers: Mapping[str, str], message: str = "") -> float | None:
     """Seconds to wait from a Retry-After header: milliseconds, seconds or a date; None without a usable one.
 
     Without a header, from a sentence like "Please try again in 1m20.5s".
@@ -26,11 +26,11 @@ def retry_after(headers: Mapping[str, str], said: str = "") -> float | None:
                 return max(parsedate_to_datetime(raw).timestamp() - time.time(), 0.0)
             except (ValueError, TypeError, OverflowError):
                 return None
-    return _in_words(said)
+    return _seconds_in(message)
 
 
-def _in_words(said: str) -> float | None:
-    found = _SAID.search(said)
-    if found is None:
+def _seconds_in(message: str) -> float | None:
+    match = _WAIT_SENTENCE.search(message)
+    if match is None:
         return None
-    return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _PART.findall(found["time"]))
+    return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _DURATION_PART.findall(match["time"]))

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from graph.adapters.webhook import Delivering, Said
+from graph.adapters.webhook import DeliveryAttempt, RetryingWebhook
 
 FAULTS = ("hang", "reset", "reset_before", "lost", "400", "409", "429", "500", "503")
 """hang: no answer; reset_before: cut off before it is taken; reset and lost: taken, but the answer never comes or is a
@@ -59,20 +59,20 @@ class Receiver:
         return [one["event"] for one in self.log if one["news"]]
 
 
-class MemoryWebhook(Delivering):
+class MemoryWebhook(RetryingWebhook):
     """Satisfies nodes.ports.Webhook without a network; `receiver` is the other side."""
 
     def __init__(self, receiver: Receiver | None = None, *, attempts: int = 4) -> None:
         super().__init__("memory", attempts, first_pause=0.0)
         self.receiver = receiver or Receiver()
 
-    async def _post(self, key: str, event: Mapping[str, Any]) -> Said:
+    async def _post(self, key: str, event: Mapping[str, Any]) -> DeliveryAttempt:
         fault = self.receiver.receive(key, json.loads(json.dumps(event)))
         if fault in ("hang", "reset", "reset_before"):
-            return Said(0, "no answer within 0 s" if fault == "hang" else "the connection broke off")
+            return DeliveryAttempt(0, "no answer within 0 s" if fault == "hang" else "the connection broke off")
         if fault == "lost":
-            return Said(500)
-        return Said(int(fault or 200), wait=0.0 if fault in ("429", "503") else None)
+            return DeliveryAttempt(500)
+        return DeliveryAttempt(int(fault or 200), wait=0.0 if fault in ("429", "503") else None)
 
 
 class ScriptedWebhook:

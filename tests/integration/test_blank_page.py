@@ -13,8 +13,8 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from graph import Reprise
-from graph.adapters.documents.ocr.blank_page import bare
-from graph.adapters.documents.ocr.outcome import SCANT, settle
+from graph.adapters.documents.ocr.outcome import FEW_LETTERS, apply_ocr
+from graph.adapters.documents.ocr.recognition import is_blank
 from graph.adapters.documents.pdf import page as pdf_page
 from graph.adapters.documents.reader import lacking_for_ocr
 
@@ -74,19 +74,19 @@ async def test_bare_paper_is_empty_and_a_drawing_or_a_mark_was_not_read(desk: De
 def test_the_smallest_mark_of_a_pen_is_told_from_dust(draw: object, plain: bool) -> None:
     sheet = paper()
     draw(ImageDraw.Draw(sheet))  # type: ignore[operator]
-    assert bare(numpy.asarray(sheet), DPI) is plain
+    assert is_blank(numpy.asarray(sheet), DPI) is plain
 
 
 def test_signs_of_which_ocr_sees_no_more_are_what_the_page_has() -> None:
-    page = {"state": "ocr", "reason": SCANT, "text": "* * *\n"}
-    settle(page, {"text": "", "words": "", "edges": [], "confidence": 0.0, "ink": True})
-    assert (page["state"], page["reason"]) == ("read", f"{SCANT}; OCR found no more")
-    assert SCANT in Path(pdf_page.__file__).read_text("utf-8")
+    page = {"state": "ocr", "reason": FEW_LETTERS, "text": "* * *\n"}
+    apply_ocr(page, {"text": "", "words": "", "edges": [], "confidence": 0.0, "ink": True})
+    assert (page["state"], page["reason"]) == ("read", f"{FEW_LETTERS}; OCR found no more")
+    assert FEW_LETTERS in Path(pdf_page.__file__).read_text("utf-8")
 
 
 def test_a_garbled_text_layer_of_which_ocr_sees_nothing_does_not_pass_for_a_page_that_was_read() -> None:
     page = {"state": "ocr", "reason": "text layer is garbled", "text": "3HQCQtSURVWHGN\n"}
-    settle(page, {"text": "-", "words": "-", "edges": [], "confidence": 0.99, "ink": False})
+    apply_ocr(page, {"text": "-", "words": "-", "edges": [], "confidence": 0.99, "ink": False})
     assert page["state"] == "failed" and page["text"].startswith("3HQ")
 
 
@@ -95,7 +95,7 @@ def test_a_garbled_text_layer_of_which_ocr_sees_nothing_does_not_pass_for_a_page
 )
 def test_two_letters_that_ocr_is_not_sure_of_are_no_word(said: str, confidence: float, state: str) -> None:
     page = {"state": "ocr", "reason": "no text layer", "text": ""}
-    settle(page, {"text": said, "words": said, "edges": [], "confidence": confidence, "ink": True})
+    apply_ocr(page, {"text": said, "words": said, "edges": [], "confidence": confidence, "ink": True})
     assert page["state"] == state
 
 

@@ -15,7 +15,7 @@ from processes import environment
 from risky_contracts import risky
 
 from graph import Reprise
-from graph.adapters.webhook import Delivering, HttpWebhook
+from graph.adapters.webhook import HttpWebhook, RetryingWebhook
 from graph.testing.webhook import MemoryWebhook, Receiver, ScriptedWebhook
 from nodes.domain.shared.errors import OperatorError, Undelivered
 
@@ -23,7 +23,7 @@ EVENT = {"event": "run_finished", "run_id": "r", "note_sha256": "a" * 64}
 
 
 @pytest.fixture(params=["memory", "http"])
-def webhook(request: pytest.FixtureRequest) -> Iterator[tuple[Delivering, Receiver]]:
+def webhook(request: pytest.FixtureRequest) -> Iterator[tuple[RetryingWebhook, Receiver]]:
     """The webhook and the other side, in process and over HTTP: what both promise is the same."""
     if request.param == "memory":
         receiver = Receiver()
@@ -37,7 +37,7 @@ def never() -> bool:
     return False
 
 
-async def test_an_event_arrives_as_it_is_under_its_key(webhook: tuple[Delivering, Receiver]) -> None:
+async def test_an_event_arrives_as_it_is_under_its_key(webhook: tuple[RetryingWebhook, Receiver]) -> None:
     sender, receiver = webhook
     assert (await sender.send("k", EVENT, never))["status"] == 200
     assert [(one["key"], one["event"]) for one in receiver.log] == [("k", EVENT)]
@@ -45,7 +45,7 @@ async def test_an_event_arrives_as_it_is_under_its_key(webhook: tuple[Delivering
 
 @pytest.mark.parametrize("fault", ["hang", "reset", "reset_before", "lost", "409", "429", "500", "503"])
 async def test_trouble_on_the_way_is_repeated_under_the_same_key_and_taken_once(
-    webhook: tuple[Delivering, Receiver], fault: str
+    webhook: tuple[RetryingWebhook, Receiver], fault: str
 ) -> None:
     sender, receiver = webhook
     receiver.play([fault, fault])
@@ -56,7 +56,7 @@ async def test_trouble_on_the_way_is_repeated_under_the_same_key_and_taken_once(
 
 @pytest.mark.parametrize(("fault", "times", "words"), [("500", 4, "asked 4 times"), ("400", 1, "asked once")])
 async def test_attempts_are_bounded_and_a_refusal_is_not_repeated(
-    webhook: tuple[Delivering, Receiver], fault: str, times: int, words: str
+    webhook: tuple[RetryingWebhook, Receiver], fault: str, times: int, words: str
 ) -> None:
     sender, receiver = webhook
     receiver.play([fault] * 9)
@@ -65,7 +65,7 @@ async def test_attempts_are_bounded_and_a_refusal_is_not_repeated(
     assert receiver.requests == {"k": times} and receiver.taken == []
 
 
-async def test_at_a_drain_no_further_attempt_begins(webhook: tuple[Delivering, Receiver]) -> None:
+async def test_at_a_drain_no_further_attempt_begins(webhook: tuple[RetryingWebhook, Receiver]) -> None:
     sender, receiver = webhook
     receiver.play(["500"] * 9)
     with pytest.raises(Undelivered):

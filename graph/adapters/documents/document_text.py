@@ -19,21 +19,23 @@ def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentT
     """Join the pages and shift their offsets; `language` is taken where the text does not tell its own."""
     pages = answer["pages"]
     parts: list[str] = []
-    made: list[Page] = []
-    fixed: list[tuple[int, int]] = []
-    at = 0
+    text_pages: list[Page] = []
+    running_spans: list[tuple[int, int]] = []
+    offset = 0
     for page, spans in zip(pages, find_running_headers(pages), strict=True):
         text = page["text"]
-        words = words_from_json(page["words"], at)
+        words = words_from_json(page["words"], offset)
         size = (page["width"], page["height"])
-        made.append(Page(page["number"], page["state"], page["reason"], at, at + len(text), *size, words))
-        fixed += [(at + start, at + end) for start, end in spans]
+        text_pages.append(Page(page["number"], page["state"], page["reason"], offset, offset + len(text), *size, words))
+        running_spans += [(offset + start, offset + end) for start, end in spans]
         parts.append(text)
-        at += len(text) + len(PAGE_BREAK)
+        offset += len(text) + len(PAGE_BREAK)
     text = PAGE_BREAK.join(parts)
-    hidden = tuple((page["number"], why, found) for page in pages for why, found in page["hidden"])
+    hidden = tuple((page["number"], reason, hidden_text) for page in pages for reason, hidden_text in page["hidden"])
     own_language, sentences = language_of(text) or language, tuple(warnings(answer))
-    return DocumentText(sha256, text, tuple(made), own_language, sentences, tuple(fixed), hidden, answer["unit"])
+    return DocumentText(
+        sha256, text, tuple(text_pages), own_language, sentences, tuple(running_spans), hidden, answer["unit"]
+    )
 
 
 def reading_summary(text: DocumentText) -> dict[str, Any]:
@@ -48,9 +50,9 @@ def encode(text: DocumentText) -> bytes:
     pages = data.pop("pages")
     # Words are most of it and need no escaping: they are put in as they are.
     rows = b",".join(b'%b,"%b"]' % (_canonical(page[:-1])[:-1], page[-1].encode()) for page in pages)
-    before = _canonical({key: value for key, value in data.items() if key < "pages"})
-    behind = _canonical({key: value for key, value in data.items() if key > "pages"})
-    return b'%b,"pages":[%b],%b' % (before[:-1], rows, behind[1:])
+    head = _canonical({key: value for key, value in data.items() if key < "pages"})
+    tail = _canonical({key: value for key, value in data.items() if key > "pages"})
+    return b'%b,"pages":[%b],%b' % (head[:-1], rows, tail[1:])
 
 
 def _canonical(data: Any) -> bytes:
@@ -64,18 +66,24 @@ def warnings(answer: Mapping[str, Any]) -> list[str]:
     """
     pages: Sequence[Mapping[str, Any]] = answer["pages"]
     unit: str = answer["unit"]
-    found: list[str] = []
+    sentences: list[str] = []
     if answer["repaired"]:
-        found.append("The file is damaged and was read after a repair; parts of it may be missing.")
-    for why in dict.fromkeys(why for page in pages for why, _ in page["hidden"]):
-        where = page_list((page["number"] for page in pages if any(why == other for other, _ in page["hidden"])), unit)
-        found.append(KEPT_APART.get(why, f"Text that a person does not see ({why})") + f" was kept apart, on {where}.")
+        sentences.append("The file is damaged and was read after a repair; parts of it may be missing.")
+    for reason in dict.fromkeys(reason for page in pages for reason, _ in page["hidden"]):
+        places = page_list(
+            (page["number"] for page in pages if any(reason == page_reason for page_reason, _ in page["hidden"])), unit
+        )
+        sentences.append(
+            KEPT_APART.get(reason, f"Text that a person does not see ({reason})") + f" was kept apart, on {places}."
+        )
     layers = [page["number"] for page in pages if page["ocr_layer"]]
     if layers:
-        found.append(f"The text of {page_list(layers)} is the OCR layer that came with the scan; it was not checked.")
+        sentences.append(
+            f"The text of {page_list(layers)} is the OCR layer that came with the scan; it was not checked."
+        )
     if unit != "page" and len(pages) > 1:
-        found.append(f"The file has no pages: its places are counted in {unit}s, {len(pages)} of them.")
-    return found
+        sentences.append(f"The file has no pages: its places are counted in {unit}s, {len(pages)} of them.")
+    return sentences
 
 
 def page_list(numbers: Iterable[int], unit: str = "page") -> str:
@@ -87,5 +95,5 @@ def page_list(numbers: Iterable[int], unit: str = "page") -> str:
         else:
             runs.append([number, number])
     text = ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs[:20])
-    many = len(runs) > 1 or (runs and runs[0][0] != runs[0][1])
-    return f"{unit}{'s' if many else ''} {text}{', …' if len(runs) > 20 else ''}"
+    plural = len(runs) > 1 or (runs and runs[0][0] != runs[0][1])
+    return f"{unit}{'s' if plural else ''} {text}{', …' if len(runs) > 20 else ''}"

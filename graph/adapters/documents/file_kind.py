@@ -26,13 +26,13 @@ MAGIC = (
     (b"\x1f\x8b", "a gzip archive"),
     (b"<?xml", "an XML file"),
 )
-MARKS = (
+BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 TEXT_CONTROLS = frozenset(b"\t\n\r\f\x1b")
-HEAD = 65_536
+HEAD_BYTES = 65_536
 MAIL_FIELD = re.compile(
     rb"(?:from|to|cc|date|subject|received|return-path|delivered-to|mime-version|message-id|content-type|reply-to"
     rb"|x-[\w-]+|dkim-signature|authentication-results)[ \t]*:",
@@ -63,14 +63,14 @@ def kind_of(data: bytes) -> tuple[Kind, str]:
 def is_text(data: bytes) -> bool:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return True
-    sample = data[:HEAD]
+    sample = data[:HEAD_BYTES]
     controls = sum(1 for byte in sample if byte < 32 and byte not in TEXT_CONTROLS)
     return controls <= max(3, len(sample) / 1000)
 
 
 def is_mail(data: bytes) -> bool:
     """Whether it opens with the header of a message: nothing but fields, and several that every message has."""
-    head = re.split(rb"\r?\n\r?\n", data[:HEAD], maxsplit=1)[0]
+    head = re.split(rb"\r?\n\r?\n", data[:HEAD_BYTES], maxsplit=1)[0]
     lines = [line for line in head.splitlines() if line[:1] not in b" \t"]
     fields = sum(1 for line in lines if MAIL_FIELD.match(line))
     return fields >= MAIL_FIELDS and all(re.match(rb"[!-9;-~]+[ \t]*:", line) for line in lines)
@@ -92,7 +92,7 @@ def skipped_because(name: str, data: bytes) -> str:
 
 def text_of(data: bytes) -> str:
     """Decoded by its mark, else as UTF-8, else as Windows-1252, which takes any byte."""
-    for mark, encoding in MARKS:
+    for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
     try:

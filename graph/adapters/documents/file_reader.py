@@ -21,8 +21,8 @@ def read_document(path: str, password: str | None, options: dict[str, Any]) -> d
     if "refused" in answer or any(page["state"] == "ocr" for page in answer["pages"]):
         return answer
     text = assemble(options["sha256"], answer, options["language"])
-    kept = {key: answer[key] for key in ("kind", "attachments")}
-    return {**kept, "told": reading_summary(text), "stored": encode(text)}
+    common = {key: answer[key] for key in ("kind", "attachments")}
+    return {**common, "told": reading_summary(text), "stored": encode(text)}
 
 
 def read_file(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:

@@ -28,8 +28,8 @@ def language_of(text: str) -> str:
     counts = Counter(words)
     shares = {code: sum(counts[stop] for stop in stops) / len(words) for code, stops in STOPS.items()}
     best = max(shares, key=lambda code: shares[code])
-    other = max(share for code, share in shares.items() if code != best)
-    return best if shares[best] >= ENOUGH and shares[best] > 1.5 * other else ""
+    second = max(share for code, share in shares.items() if code != best)
+    return best if shares[best] >= ENOUGH and shares[best] > 1.5 * second else ""
 
 
 def _sample(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The tool `reader`: a file in, its text as an artifact out. Parsing and OCR happen in killable children."""
+"""The tool `reader`: a file in, its text as an artifact out. Parsing and OCR happen in worker processes that can be killed."""
 
 from __future__ import annotations
 
@@ -54,9 +54,11 @@ def reader_version(*, ocr: bool = True) -> str:
     """Changes whenever the same bytes could give another text: our own count, and what reads PDFs and pictures."""
     if not ocr:
         return f"4 pdfium {version_of('pypdfium2')} ocr off"
-    rapid = version_of("rapidocr") if version_of("onnxruntime") else ""
-    more = f" tesseract {tesseract.version()} {'+'.join(tesseract.languages())}" if tesseract.languages() else ""
-    return f"4 pdfium {version_of('pypdfium2')} ocr {rapid or 'none'}{more}"
+    rapidocr = version_of("rapidocr") if version_of("onnxruntime") else ""
+    tesseract_version = (
+        f" tesseract {tesseract.version()} {'+'.join(tesseract.languages())}" if tesseract.languages() else ""
+    )
+    return f"4 pdfium {version_of('pypdfium2')} ocr {rapidocr or 'none'}{tesseract_version}"
 
 
 READER_VERSION = reader_version()
@@ -96,9 +98,9 @@ class DocumentReader:
     attempts = 1
 
     def __init__(
-        self, children: WorkerPool, artifacts: Artifacts, limits: ReaderLimits | None = None, *, ocr: bool = True
+        self, pool: WorkerPool, artifacts: Artifacts, limits: ReaderLimits | None = None, *, ocr: bool = True
     ) -> None:
-        self._children = children
+        self._pool = pool
         self._artifacts = artifacts
         self._limits = limits or ReaderLimits()
         self._ocr = ocr and not lacking_for_ocr()
@@ -126,13 +128,13 @@ class DocumentReader:
             },
         )
         language = question.key.get("language", "")
-        answer = await self._read(file, question.patience.factor, language)
+        answer = await self._read(file, question.timeouts.factor, language)
         if "stored" not in answer:
             await self._read_pictures(file, answer["pages"], language)
             answer |= await asyncio.to_thread(_text_fields, file.options["sha256"], answer, language)
         text_ref = await self._artifacts.put(answer["stored"])
-        kept = {key: answer[key] for key in ("kind", "attachments")}
-        return ToolAnswer({"text_ref": text_ref, **answer["told"], **kept})
+        common = {key: answer[key] for key in ("kind", "attachments")}
+        return ToolAnswer({"text_ref": text_ref, **answer["told"], **common})
 
     async def _read(self, file: _SourceFile, factor: float, language: str) -> dict[str, Any]:
         """What `read_document` answers."""
@@ -140,9 +142,9 @@ class DocumentReader:
         bounds = {"max_pages": limits.max_pages, "max_chars": limits.max_chars}
         options = {**file.options, **bounds, "language": language}
         try:
-            megs = await asyncio.to_thread(megabytes, file.path)
-            timeout = factor * (limits.seconds + limits.seconds_per_mb * megs)
-            answer = await self._children.run(read_document, file.path, file.password, options, timeout=timeout)
+            size_mb = await asyncio.to_thread(megabytes, file.path)
+            timeout = factor * (limits.seconds + limits.seconds_per_mb * size_mb)
+            answer = await self._pool.run(read_document, file.path, file.password, options, timeout=timeout)
         except WorkerTimeout:
             raise Unreadable(
                 f"{document} could not be read within {timeout:.0f} s and was given up: open it in a PDF viewer and "
@@ -164,19 +166,19 @@ class DocumentReader:
 
         Their language is that of the other pages; where these do not tell it, the one that is given.
         """
-        wanted = [page["number"] for page in pages if page["state"] == "ocr"]
-        if not wanted:
+        numbers = [page["number"] for page in pages if page["state"] == "ocr"]
+        if not numbers:
             return
         if not self._ocr:
             for page in pages:
                 if page["state"] == "ocr":
-                    page.update(state="failed", reason=f"needs OCR, which is {self._why_not()}")
+                    page.update(state="failed", reason=f"needs OCR, which is {self._reason_without_ocr()}")
             return
         language = language_of(" ".join(page["text"] for page in pages if page["state"] == "read")) or language
         file = replace(file, options={**file.options, "language": language})
         size = self._limits.ocr_chunk
-        chunks = [wanted[start : start + size] for start in range(0, len(wanted), size)]
-        slots = asyncio.Semaphore(self._children.workers)  # or one long scan would queue before all other documents
+        chunks = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+        slots = asyncio.Semaphore(self._pool.workers)  # or one long scan would queue before all other documents
         results: dict[int, dict[str, Any]] = {}
 
         async def read(chunk: list[int]) -> None:
@@ -190,24 +192,24 @@ class DocumentReader:
             if page["state"] == "ocr":
                 apply_ocr(page, results[page["number"]])
 
-    def _why_not(self) -> str:
+    def _reason_without_ocr(self) -> str:
         return "turned off: REPRISE_OCR" if self._turned_off else f"not installed: {INSTALL_OCR}"
 
     async def _ocr_chunk(self, file: _SourceFile, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         """What OCR reads on these pages; a page that hangs or kills its child costs only itself."""
         timeout = 30 + self._limits.ocr_seconds_per_page * len(numbers)
-        asked = (file.path, file.password, file.options, list(numbers))
+        arguments = (file.path, file.password, file.options, list(numbers))
         try:
-            rows = await self._children.run(ocr_pages, *asked, timeout=timeout)
+            rows = await self._pool.run(ocr_pages, *arguments, timeout=timeout)
             return {row["number"]: row for row in rows}
         except (WorkerTimeout, WorkerDied) as error:
             if len(numbers) == 1:
-                why = "took too long" if isinstance(error, WorkerTimeout) else f"broke off: {error}"
-                return {numbers[0]: {"failed": f"needs OCR, which {why}"}}
-        found: dict[int, dict[str, Any]] = {}
+                reason = "took too long" if isinstance(error, WorkerTimeout) else f"broke off: {error}"
+                return {numbers[0]: {"failed": f"needs OCR, which {reason}"}}
+        rows_by_number: dict[int, dict[str, Any]] = {}
         for number in numbers:
-            found.update(await self._ocr_chunk(file, [number]))
-        return found
+            rows_by_number.update(await self._ocr_chunk(file, [number]))
+        return rows_by_number
 
 
 def read_document(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:

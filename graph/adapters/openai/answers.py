@@ -35,12 +35,14 @@ def schema_of(question: ToolRequest) -> dict[str, Any]:
 def worst_usage(question: ToolRequest) -> Usage:
     """The prompt at its largest, the feedback of a second attempt, and the longest answer that is allowed."""
     messages = question.payload["messages"]
-    asked = sum(len(text.encode("utf-8", "replace")) for _, text in messages)
-    read = int((asked + len(json.dumps(schema_of(question)))) / BYTES_A_TOKEN_AT_LEAST)
-    return Usage(read + _MESSAGE_TOKENS * (len(messages) + 4) + FEEDBACK_TOKENS, 0, question.max_tokens, reported=False)
+    prompt_bytes = sum(len(text.encode("utf-8", "replace")) for _, text in messages)
+    prompt_tokens = int((prompt_bytes + len(json.dumps(schema_of(question)))) / BYTES_A_TOKEN_AT_LEAST)
+    return Usage(
+        prompt_tokens + _MESSAGE_TOKENS * (len(messages) + 4) + FEEDBACK_TOKENS, 0, question.max_tokens, reported=False
+    )
 
 
-def check_complete(finish: str | None, refusal: str, said: str, model: str, usage: Usage) -> None:
+def check_complete(finish: str | None, refusal: str, text: str, model: str, usage: Usage) -> None:
     """Pass when the model came to its end of its own accord and said something.
 
     Raises AnswerInvalid, `cut` when the answer reached its limit: also a part that happens to be valid JSON is
@@ -49,38 +51,38 @@ def check_complete(finish: str | None, refusal: str, said: str, model: str, usag
     if finish in _CUT:
         raise AnswerInvalid(f"The answer of {model} was longer than allowed.", usage=usage, cut=True)
     if refusal or finish == "content_filter":
-        why = refusal or "its content filter"
-        raise AnswerInvalid(f"{model} refused to answer: {why}.", usage=usage)
+        reason = refusal or "its content filter"
+        raise AnswerInvalid(f"{model} refused to answer: {reason}.", usage=usage)
     if not finish or finish == "error":
         raise Transient(f"The answer of {model} broke off.", word="connection", unknown=True, usage=usage)
-    if not said.strip():
+    if not text.strip():
         raise AnswerInvalid(f"{model} gave an empty answer.", usage=usage)
 
 
-def read_value(said: str, question: ToolRequest, usage: Usage) -> dict[str, Any]:
+def read_value(text: str, question: ToolRequest, usage: Usage) -> dict[str, Any]:
     """The value of an answer.
 
     Raises AnswerInvalid, which names what is wrong with its form so that the model can be told.
     """
-    value, wrong = parsed(said)
-    wrong = wrong or complaint(question.payload["schema"], value)
-    if wrong or not isinstance(value, dict):
-        raise AnswerInvalid(f"{question.model} answered in a form that cannot be used: {wrong}.", usage=usage)
+    value, problem = parsed(text)
+    problem = problem or complaint(question.payload["schema"], value)
+    if problem or not isinstance(value, dict):
+        raise AnswerInvalid(f"{question.model} answered in a form that cannot be used: {problem}.", usage=usage)
     return value
 
 
-def parsed(said: str) -> tuple[Any, str]:
+def parsed(text: str) -> tuple[Any, str]:
     """The JSON value of an answer and "", or None and what is wrong. Nothing is repaired: a repair invents.
 
     Thoughts, fences and words around it are no part of it, as long as there is one object among them and not two.
     """
-    body = said.strip("\ufeff \t\r\n")
+    body = text.strip("\ufeff \t\r\n")
     try:
         return _storable(_DECODER.decode(body)), ""
     except (ValueError, RecursionError) as error:
-        wrong = f"it is no JSON ({error})"
-    alone = _only_object(_THOUGHTS.sub("", body, count=1))
-    return (None, wrong) if alone is None else (_storable(alone), "")
+        problem = f"it is no JSON ({error})"
+    object_inside = _only_object(_THOUGHTS.sub("", body, count=1))
+    return (None, problem) if object_inside is None else (_storable(object_inside), "")
 
 
 def _only_object(text: str) -> Any:

@@ -10,7 +10,7 @@ import openai
 from graph.adapters.openai.errors import TOO_LONG, Endpoint, message_of
 from nodes.domain.shared.errors import EndpointRefused, RepriseError, Transient
 
-_NO_FORM = re.compile(
+_FORM_REFUSED = re.compile(
     r"response.?format|json.?(?:schema|object|mode)|structured.?output|tool.?(?:choice|use|call)|\btools\b|function.?call"
     r"|guided|grammar",
     re.I,
@@ -30,10 +30,10 @@ class Dialect:
     @classmethod
     def of(cls, model: str, host: str) -> Dialect:
         """What is known beforehand: OpenAI's own models want the newer name, its oldest have no JSON schema."""
-        own = re.search(r"(?:^|\.)(?:openai\.com|openai\.azure\.com)(?::|$)", host) is not None
-        old = re.match(r"gpt-3|gpt-4(?:-|$)", model) is not None
-        methods = ("function_calling", "json_mode") if old else ("json_schema", "function_calling", "json_mode")
-        return cls(methods, "max_completion_tokens" if own else "max_tokens")
+        is_openai = re.search(r"(?:^|\.)(?:openai\.com|openai\.azure\.com)(?::|$)", host) is not None
+        is_old = re.match(r"gpt-3|gpt-4(?:-|$)", model) is not None
+        methods = ("function_calling", "json_mode") if is_old else ("json_schema", "function_calling", "json_mode")
+        return cls(methods, "max_completion_tokens" if is_openai else "max_tokens")
 
     def learn(self, error: Exception, used: Dialect, at: Endpoint) -> RepriseError | None:
         """Take a refusal of a parameter as a lesson: what to raise for it, None when it is no such refusal.
@@ -47,7 +47,7 @@ class Dialect:
             return None
         if used.temperature and "temperature" in words:
             self.temperature = False
-            return _again(f"{at.model} takes no temperature ({error.status_code}).", "parameter_unsupported")
+            return _retry(f"{at.model} takes no temperature ({error.status_code}).", "parameter_unsupported")
         if re.search(r"max_(?:completion_)?tokens", words):
             if "max_completion_tokens" in words and used.limit == "max_tokens":
                 self.limit = "max_completion_tokens"
@@ -55,18 +55,18 @@ class Dialect:
                 self.limit = "max_tokens"
             else:
                 return None
-            return _again(f"{at.model} takes no {used.limit} ({error.status_code}).", "parameter_unsupported")
-        return self.drop(used.methods[0], at, f"({error.status_code})") if _NO_FORM.search(words) else None
+            return _retry(f"{at.model} takes no {used.limit} ({error.status_code}).", "parameter_unsupported")
+        return self.drop(used.methods[0], at, f"({error.status_code})") if _FORM_REFUSED.search(words) else None
 
-    def drop(self, method: str, at: Endpoint, why: str) -> RepriseError:
+    def drop(self, method: str, at: Endpoint, reason: str) -> RepriseError:
         """Leave a form of structured output; another question may have done so meanwhile."""
         if self.methods == (method,):
             return EndpointRefused(
                 f"The model {at.model!r} at {at.host} takes no form of structured output: name another with --model."
             )
         self.methods = tuple(name for name in self.methods if name != method)
-        return _again(f"{at.model} at {at.host} has no {method} {why}.", "structured_output_unsupported")
+        return _retry(f"{at.model} at {at.host} has no {method} {reason}.", "structured_output_unsupported")
 
 
-def _again(message: str, word: str) -> Transient:
+def _retry(message: str, word: str) -> Transient:
     return Transient(message, word=word, retry_after=0.0)

@@ -57,8 +57,8 @@ class Endpoint:
     secret: str = ""
     """Never shown: cut out of whatever the other side says."""
 
-    def quoted(self, said: str) -> str:
-        plain = said.replace(self.secret, "[key]") if len(self.secret) >= SHORTEST_KEY else said
+    def quoted(self, message: str) -> str:
+        plain = message.replace(self.secret, "[key]") if len(self.secret) >= SHORTEST_KEY else message
         return " ".join(_KEYLIKE.sub("[key]", plain).split())[:300].rstrip(".")
 
 
@@ -87,31 +87,31 @@ def translate(error: Exception, at: Endpoint) -> RepriseError:
     )
 
 
-def _of_status(status: int, code: str, said: str, at: Endpoint, headers: Mapping[str, str]) -> RepriseError:
-    whole = f"{code} {said}"
+def _of_status(status: int, code: str, message: str, at: Endpoint, headers: Mapping[str, str]) -> RepriseError:
+    words = f"{code} {message}"
     if status == 401:
         return EndpointRefused(f"The endpoint {at.host} refused the key (401): set OPENAI_API_KEY and resume.")
-    if status == 403 and re.search(r"moderat|flagged|content.?policy", whole, re.I):
-        return AnswerInvalid(f"{at.host} refused this text ({status}): {at.quoted(said)}.")
-    if (status in (403, 404) and re.search("model|deployment", whole, re.I)) or (
-        status in (400, 422) and _NO_MODEL.search(whole)
+    if status == 403 and re.search(r"moderat|flagged|content.?policy", words, re.I):
+        return AnswerInvalid(f"{at.host} refused this text ({status}): {at.quoted(message)}.")
+    if (status in (403, 404) and re.search("model|deployment", words, re.I)) or (
+        status in (400, 422) and _NO_MODEL.search(words)
     ):
-        what = "lets us not use model" if status == 403 else "knows no model"
+        verb = "lets us not use model" if status == 403 else "knows no model"
         return EndpointRefused(
-            f"The endpoint {at.host} {what} {at.model!r} ({status}): name another one with --model and resume."
+            f"The endpoint {at.host} {verb} {at.model!r} ({status}): name another one with --model and resume."
         )
     if status == 403:
-        why = at.quoted(said) or "it does not say why"
+        reason = at.quoted(message) or "it does not say why"
         return EndpointRefused(
-            f"The endpoint {at.host} refused the key (403): {why}; check what OPENAI_API_KEY may do and resume."
+            f"The endpoint {at.host} refused the key (403): {reason}; check what OPENAI_API_KEY may do and resume."
         )
-    if status == 400 and _BAD_KEY.search(whole):
+    if status == 400 and _BAD_KEY.search(words):
         return EndpointRefused(f"The endpoint {at.host} refused the key (400): set OPENAI_API_KEY and resume.")
-    wait = retry_after(headers, said)
+    wait = retry_after(headers, message)
     if (
         status == 402
-        or (status == 429 and _NO_CREDIT.search(whole))
-        or (status == 429 and wait is None and _BILLING.search(whole))
+        or (status == 429 and _NO_CREDIT.search(words))
+        or (status == 429 and wait is None and _BILLING.search(words))
     ):
         return EndpointRefused(f"The account at {at.host} has no credit left ({status}): add some and resume.")
     if 300 <= status < 400:
@@ -122,34 +122,34 @@ def _of_status(status: int, code: str, said: str, at: Endpoint, headers: Mapping
         )
     if (
         status == 413
-        or (status in (400, 422, 500) and TOO_LONG.search(whole))
-        or (status == 429 and _TOO_LARGE.search(whole))
+        or (status in (400, 422, 500) and TOO_LONG.search(words))
+        or (status == 429 and _TOO_LARGE.search(words))
     ):
         return AnswerInvalid(f"The prompt is longer than {at.model} can read ({status}).", cut=True)
     if status == 429:
-        long = f" for {duration(wait)}" if wait else ""
-        return Transient(f"{at.host} asks to slow down{long} (429).", word="rate_limited", retry_after=wait)
+        wait_words = f" for {duration(wait)}" if wait else ""
+        return Transient(f"{at.host} asks to slow down{wait_words} (429).", word="rate_limited", retry_after=wait)
     if status in (408, 504):
         return Transient(f"{at.host} gave up waiting ({status}).", word="request_timeout", unknown=True)
     if status >= 500 or status in (409, 425):
-        long = f" and asks to wait {duration(wait)}" if wait else ""
+        wait_words = f" and asks to wait {duration(wait)}" if wait else ""
         return Transient(
-            f"{at.host} has trouble{long} ({status}).", word="server_error", retry_after=wait, unknown=True
+            f"{at.host} has trouble{wait_words} ({status}).", word="server_error", retry_after=wait, unknown=True
         )
-    return AnswerInvalid(f"{at.host} refused the question ({status}): {at.quoted(said) or 'no reason given'}.")
+    return AnswerInvalid(f"{at.host} refused the question ({status}): {at.quoted(message) or 'no reason given'}.")
 
 
 def _of_connection(error: Exception, at: Endpoint) -> Transient:
-    said = " ".join(str(cause) for cause in _causes(error)).lower()
+    causes = " ".join(str(cause) for cause in _causes(error)).lower()
     if _UNSENT.isdisjoint(_names(error)):
         return Transient(f"The connection to {at.host} broke off.", word="connection", unknown=True)
-    if "name or service" in said or "name resolution" in said or "nodename" in said or "getaddrinfo" in said:
-        why = "its name is not known"
-    elif "certificate" in said or "ssl" in said:
-        why = "its certificate is not accepted"
+    if "name or service" in causes or "name resolution" in causes or "nodename" in causes or "getaddrinfo" in causes:
+        reason = "its name is not known"
+    elif "certificate" in causes or "ssl" in causes:
+        reason = "its certificate is not accepted"
     else:
-        why = "the connection was refused" if "refused" in said or "attempts failed" in said else "no connection"
-    return Transient(f"Nothing answers at {at.host} ({why}): check OPENAI_BASE_URL and resume.", word="connection")
+        reason = "the connection was refused" if "refused" in causes or "attempts failed" in causes else "no connection"
+    return Transient(f"Nothing answers at {at.host} ({reason}): check OPENAI_BASE_URL and resume.", word="connection")
 
 
 def read_usage(raw: object, prompt_chars: int, answer_chars: int) -> Usage:
@@ -157,8 +157,8 @@ def read_usage(raw: object, prompt_chars: int, answer_chars: int) -> Usage:
     fields = raw if isinstance(raw, Mapping) else {}
     tokens_in, tokens_out = _count(fields, "prompt_tokens"), _count(fields, "completion_tokens")
     if not tokens_in or (answer_chars and not tokens_out):
-        read, said = -(-prompt_chars // CHARS_A_TOKEN), -(-answer_chars // CHARS_A_TOKEN)
-        return Usage(tokens_in or read, 0, tokens_out or said, reported=False)
+        prompt_tokens, answer_tokens = -(-prompt_chars // CHARS_A_TOKEN), -(-answer_chars // CHARS_A_TOKEN)
+        return Usage(tokens_in or prompt_tokens, 0, tokens_out or answer_tokens, reported=False)
     cached = _count(fields.get("prompt_tokens_details"), "cached_tokens") or _count(fields, "prompt_cache_hit_tokens")
     reasoning = _count(fields.get("completion_tokens_details"), "reasoning_tokens")
     if cached > tokens_in:  # this endpoint counts them beside the others
@@ -169,10 +169,10 @@ def read_usage(raw: object, prompt_chars: int, answer_chars: int) -> Usage:
 
 
 def _count(fields: object, name: str) -> int:
-    value = fields.get(name) if isinstance(fields, Mapping) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    number = fields.get(name) if isinstance(fields, Mapping) else None
+    if isinstance(number, bool) or not isinstance(number, int | float):
         return 0
-    return int(value) if 0 < value < MOST_TOKENS else 0
+    return int(number) if 0 < number < MOST_TOKENS else 0
 
 
 def _code(body: object) -> str:
@@ -201,7 +201,7 @@ def _status_in(body: Mapping[str, Any]) -> int:
     code = str(body.get("code") or "")
     if re.fullmatch(r"[45]\d\d", code):
         return int(code)
-    return next((status for status, sign in _STATUS_OF if sign.search(_code(body))), 500)
+    return next((status for status, pattern in _STATUS_OF if pattern.search(_code(body))), 500)
 
 
 def message_of(error: openai.APIError) -> str:
@@ -209,8 +209,8 @@ def message_of(error: openai.APIError) -> str:
     body: Any = _single(error.body)
     if isinstance(body, Mapping):
         inner: Any = body.get("error", body)
-        said = inner.get("message") if isinstance(inner, Mapping) else inner
-        return str(said or body.get("detail") or "")
+        message = inner.get("message") if isinstance(inner, Mapping) else inner
+        return str(message or body.get("detail") or "")
     return "" if re.match("Error code:|<", str(error.message)) else str(error.message)
 
 

@@ -27,7 +27,7 @@ REQUEST_SECONDS = 45.0
 
 _SHOWN_ANSWER_CHARS = 2_000
 _SHOWN_FEEDBACK_CHARS = 1_000
-_REMEMBERED = 256
+_MAX_REMEMBERED = 256
 _ROLES: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
@@ -79,31 +79,31 @@ class OpenAIModel:
 
         Raises Transient, AnswerInvalid (`cut` when the answer or the prompt was too long) and EndpointRefused.
         """
-        at = Endpoint(self._host, question.model, self._timeout * question.patience.factor, self._key)
+        at = Endpoint(self._host, question.model, self._timeout * question.timeouts.factor, self._key)
         dialect = self._dialects.setdefault(question.model, Dialect.of(question.model, self._host))
         used = replace(dialect)
         method = used.methods[0]
         messages = self._messages(question, feedback)
         chars = sum(len(str(message.content)) for message in messages)
         try:
-            raw = await self._ask(question, messages, used, feedback)
+            message = await self._ask(question, messages, used, feedback)
         except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) as error:
             raise _unfinished(error, at, chars) from None
         except Exception as error:
             raise (dialect.learn(error, used, at) or translate(error, at)) from error
-        said = _said(raw)
-        usage = read_usage(raw.response_metadata.get("token_usage"), chars, len(said))
-        refusal = at.quoted(str(raw.additional_kwargs.get("refusal") or ""))
-        check_complete(raw.response_metadata.get("finish_reason"), refusal, said, at.model, usage)
-        if method == "function_calling" and not _called(raw) and parsed(said)[0] is None:
+        text = _text_of(message)
+        usage = read_usage(message.response_metadata.get("token_usage"), chars, len(text))
+        refusal = at.quoted(str(message.additional_kwargs.get("refusal") or ""))
+        check_complete(message.response_metadata.get("finish_reason"), refusal, text, at.model, usage)
+        if method == "function_calling" and not _called(message) and parsed(text)[0] is None:
             lesson = dialect.drop(method, at, "that it used")
             if isinstance(lesson, Transient):
                 lesson.usage = usage
             raise lesson
         try:
-            return ToolAnswer(read_value(said, question, usage), usage)
+            return ToolAnswer(read_value(text, question, usage), usage)
         except AnswerInvalid:
-            self._remember(question, said)
+            self._remember(question, text)
             raise
 
     async def aclose(self) -> None:
@@ -119,7 +119,7 @@ class OpenAIModel:
         if used.limit == "max_tokens":  # ChatOpenAI renames this one wherever else it is given
             del limit["max_completion_tokens"]
             limit["extra_body"] = {"max_tokens": question.max_tokens}
-        seconds = self._timeout * question.patience.factor
+        seconds = self._timeout * question.timeouts.factor
         runnable = self._client(question.model, used.temperature, seconds).with_structured_output(
             schema_of(question),
             method=used.methods[0],  # type: ignore[arg-type]
@@ -131,8 +131,8 @@ class OpenAIModel:
         async with asyncio.timeout(seconds):
             with tracing_context(enabled=self._tracing):
                 outcome: Any = await runnable.ainvoke(messages)
-        raw: AIMessage = outcome["raw"]
-        return raw
+        message: AIMessage = outcome["raw"]
+        return message
 
     def _client(self, model: str, temperature: bool, seconds: float) -> ChatOpenAI:
         client = self._clients.get((model, temperature, seconds))
@@ -158,36 +158,36 @@ class OpenAIModel:
     def _messages(self, question: ToolRequest, feedback: str) -> list[BaseMessage]:
         messages = [_ROLES[role](sendable(text)) for role, text in question.payload["messages"]]
         if feedback:
-            answered = self._invalid.pop(_mark(question), "")
-            if answered:
-                messages.append(AIMessage(answered))
-            wrong = sendable(feedback)[:_SHOWN_FEEDBACK_CHARS]
-            again = "Answer again, with one JSON object of the form that was asked for and nothing else."
-            messages.append(HumanMessage(f"Your answer could not be used. {wrong}\n{again}"))
+            invalid_answer = self._invalid.pop(_question_key(question), "")
+            if invalid_answer:
+                messages.append(AIMessage(invalid_answer))
+            problem = sendable(feedback)[:_SHOWN_FEEDBACK_CHARS]
+            instruction = "Answer again, with one JSON object of the form that was asked for and nothing else."
+            messages.append(HumanMessage(f"Your answer could not be used. {problem}\n{instruction}"))
         return messages
 
-    def _remember(self, question: ToolRequest, said: str) -> None:
+    def _remember(self, question: ToolRequest, text: str) -> None:
         """Keep an unusable answer for the next attempt; after a restart that attempt goes without it."""
-        while len(self._invalid) >= _REMEMBERED:
+        while len(self._invalid) >= _MAX_REMEMBERED:
             self._invalid.pop(next(iter(self._invalid)))
-        self._invalid[_mark(question)] = sendable(said)[:_SHOWN_ANSWER_CHARS]
+        self._invalid[_question_key(question)] = sendable(text)[:_SHOWN_ANSWER_CHARS]
 
 
-def _mark(question: ToolRequest) -> str:
+def _question_key(question: ToolRequest) -> str:
     return json.dumps(question.key, sort_keys=True, default=str)
 
 
-def _called(raw: AIMessage) -> bool:
-    return bool(raw.tool_calls or raw.invalid_tool_calls)
+def _called(message: AIMessage) -> bool:
+    return bool(message.tool_calls or message.invalid_tool_calls)
 
 
-def _said(raw: AIMessage) -> str:
+def _text_of(message: AIMessage) -> str:
     """The text of the answer, or the arguments of the tool call that it made."""
-    if raw.tool_calls:
-        return json.dumps(raw.tool_calls[0]["args"])
-    if raw.invalid_tool_calls:
-        return raw.invalid_tool_calls[0]["args"] or ""
-    return raw.content if isinstance(raw.content, str) else raw.text
+    if message.tool_calls:
+        return json.dumps(message.tool_calls[0]["args"])
+    if message.invalid_tool_calls:
+        return message.invalid_tool_calls[0]["args"] or ""
+    return message.content if isinstance(message.content, str) else message.text
 
 
 def _unfinished(
@@ -195,8 +195,8 @@ def _unfinished(
 ) -> AnswerInvalid:
     completion = error.completion
     counts = completion.usage.model_dump() if completion is not None and completion.usage else None
-    said = completion.choices[0].message.content if completion is not None and completion.choices else ""
-    usage = read_usage(counts, chars, len(said or ""))
+    text = completion.choices[0].message.content if completion is not None and completion.choices else ""
+    usage = read_usage(counts, chars, len(text or ""))
     if isinstance(error, openai.LengthFinishReasonError):
         return AnswerInvalid(f"The answer of {at.model} was longer than allowed.", usage=usage, cut=True)
     return AnswerInvalid(f"{at.model} refused to answer: its content filter.", usage=usage)

@@ -24,7 +24,7 @@ PIPE_BYTES = 1 << 20
 HEADER = struct.Struct(">Q")
 
 
-def die_with(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """End this process when its parent ends, however the parent ends."""
     if sys.platform == "linux":
         import ctypes
@@ -33,10 +33,10 @@ def die_with(parent: int) -> None:
     if os.getppid() != parent:  # it ended before the call above
         os._exit(1)
     if sys.platform != "linux":
-        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+        threading.Thread(target=_watch_parent, args=(parent,), daemon=True).start()
 
 
-def _watch(parent: int) -> None:
+def _watch_parent(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
@@ -114,7 +114,7 @@ def encode(message: Any) -> bytes:
     return HEADER.pack(len(body)) + body
 
 
-def carried(outcome: dict[str, Any]) -> dict[str, bytes]:
+def split_bytes(outcome: dict[str, Any]) -> dict[str, bytes]:
     """Take the bytes out of what a function returned: as JSON they would be written and read twice."""
     value = outcome.get("value")
     if not isinstance(value, dict):
@@ -127,7 +127,7 @@ def carried(outcome: dict[str, Any]) -> dict[str, bytes]:
 def serve(parent: int, memory_mb: int) -> None:
     """Answer messages until stdin ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with(parent)
+    end_with_parent(parent)
     answers = os.fdopen(os.dup(1), "wb")
     widen(answers.fileno())
     os.dup2(2, 1)  # whatever a library prints must not get between the answers
@@ -137,7 +137,7 @@ def serve(parent: int, memory_mb: int) -> None:
         outcome = call(message)
         # Memory that a library does not give back would add up over a night.
         retire = "memory" in outcome or used_mb() > memory_mb / 2
-        data = carried(outcome)
+        data = split_bytes(outcome)
         answers.write(encode({**outcome, "retire": retire, "bytes": {key: len(part) for key, part in data.items()}}))
         for part in data.values():
             answers.write(part)

@@ -18,7 +18,7 @@ from typing import Any
 
 from graph.adapters.processes.worker import HEADER, PIPE_BYTES, encode
 
-CHILD = Path(__file__).with_name("worker.py")
+WORKER = Path(__file__).with_name("worker.py")
 LARGEST_ANSWER = 512 << 20
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -68,40 +68,40 @@ class WorkerPool:
         async with self._slots:
             if self._closed:
                 raise WorkerDied("the children were closed")
-            child = await self._take()
+            worker = await self._take()
             healthy = False
             try:
                 if self._closed:  # while it started
                     raise WorkerDied("the children were closed")
                 async with asyncio.timeout(timeout):
-                    answer = await self._exchange(child, request)
+                    answer = await self._exchange(worker, request)
                 healthy = not answer["retire"]
             except TimeoutError:
                 raise WorkerTimeout(f"no answer within {timeout:g} s") from None
             finally:
                 if healthy and not self._closed:
-                    self._idle.append(child)
+                    self._idle.append(worker)
                 else:
-                    await asyncio.shield(self._end(child))
+                    await asyncio.shield(self._end(worker))
         return self._outcome(answer)
 
     async def aclose(self) -> None:
         """Kill all children; what still runs in one ends with WorkerDied. Safe to call twice."""
         self._closed = True
         self._idle.clear()
-        await asyncio.gather(*(self._end(child) for child in list(self._all)))
+        await asyncio.gather(*(self._end(worker) for worker in list(self._all)))
 
     async def _take(self) -> asyncio.subprocess.Process:
         while self._idle:
-            child = self._idle.pop()
-            if child.returncode is None:
-                return child
-            await self._end(child)
+            worker = self._idle.pop()
+            if worker.returncode is None:
+                return worker
+            await self._end(worker)
         return await self._start()
 
     async def _start(self) -> asyncio.subprocess.Process:
-        command = [sys.executable, str(CHILD), str(os.getpid()), str(self.memory_mb), json.dumps(sys.path)]
-        child = await asyncio.create_subprocess_exec(
+        command = [sys.executable, str(WORKER), str(os.getpid()), str(self.memory_mb), json.dumps(sys.path)]
+        worker = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -110,35 +110,35 @@ class WorkerPool:
             env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
             start_new_session=True,  # a Ctrl-C in the terminal is for the parent alone
         )
-        self._all.add(child)
-        return child
+        self._all.add(worker)
+        return worker
 
-    async def _exchange(self, child: asyncio.subprocess.Process, request: bytes) -> dict[str, Any]:
-        assert child.stdin is not None and child.stdout is not None
+    async def _exchange(self, worker: asyncio.subprocess.Process, request: bytes) -> dict[str, Any]:
+        assert worker.stdin is not None and worker.stdout is not None
         try:
-            child.stdin.write(request)
-            await child.stdin.drain()
-            (size,) = HEADER.unpack(await child.stdout.readexactly(HEADER.size))
+            worker.stdin.write(request)
+            await worker.stdin.drain()
+            (size,) = HEADER.unpack(await worker.stdout.readexactly(HEADER.size))
             if size > LARGEST_ANSWER:
                 raise WorkerDied(f"an answer of {size} bytes is too large")
-            body = await child.stdout.readexactly(size)
+            body = await worker.stdout.readexactly(size)
             answer = json.loads(body) if size < 1 << 18 else await asyncio.to_thread(json.loads, body)
-            for key, more in answer["bytes"].items():
-                size += more
+            for key, length in answer["bytes"].items():
+                size += length
                 if size > LARGEST_ANSWER:
                     raise WorkerDied(f"an answer of {size} bytes is too large")
-                answer["value"][key] = await child.stdout.readexactly(more)
+                answer["value"][key] = await worker.stdout.readexactly(length)
         except (asyncio.IncompleteReadError, BrokenPipeError, ConnectionResetError):
-            raise WorkerDied(await self._reason(child)) from None
+            raise WorkerDied(await self._reason(worker)) from None
         except (ValueError, TypeError, KeyError, AttributeError):
             raise WorkerDied("its answer was not in the agreed form") from None
         if not isinstance(answer, dict) or "retire" not in answer:
             raise WorkerDied("its answer was not in the agreed form")
         return answer
 
-    async def _reason(self, child: asyncio.subprocess.Process) -> str:
+    async def _reason(self, worker: asyncio.subprocess.Process) -> str:
         try:
-            code = await asyncio.wait_for(child.wait(), 5)
+            code = await asyncio.wait_for(worker.wait(), 5)
         except TimeoutError:
             return "its process closed its pipes"
         if code >= 0:
@@ -152,25 +152,25 @@ class WorkerPool:
             raise rebuilt(answer["error"])
         return answer.get("value")
 
-    async def _end(self, child: asyncio.subprocess.Process) -> None:
-        if child not in self._all:
+    async def _end(self, worker: asyncio.subprocess.Process) -> None:
+        if worker not in self._all:
             return
-        self._all.discard(child)
+        self._all.discard(worker)
         with contextlib.suppress(ProcessLookupError):
-            child.kill()
-        assert child.stdin is not None
-        child.stdin.close()
+            worker.kill()
+        assert worker.stdin is not None
+        worker.stdin.close()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            await child.stdin.wait_closed()
-        await child.wait()
+            await worker.stdin.wait_closed()
+        await worker.wait()
 
 
 def rebuilt(error: dict[str, Any]) -> Exception:
     """The exception that a child described; only classes that are loaded here already are made."""
-    found: Any = sys.modules.get(str(error["module"]))
+    loaded: Any = sys.modules.get(str(error["module"]))
     for part in str(error["name"]).split("."):
-        found = getattr(found, part, None)
-    if isinstance(found, type) and issubclass(found, Exception):
+        loaded = getattr(loaded, part, None)
+    if isinstance(loaded, type) and issubclass(loaded, Exception):
         with contextlib.suppress(TypeError, ValueError):
-            return found(*error["args"])
+            return loaded(*error["args"])
     return WorkerError(f"{error['name']}: {error['text']}")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nodes.domain.shared.errors import ArtifactMissing, StoreUnwritable
 
-AGAIN = "resume its run, which makes it again where it can, or restore it from a backup."
+REMEDY = "resume its run, which makes it again where it can, or restore it from a backup."
 """What to do about bytes that are gone or differ."""
 
 
@@ -34,8 +34,8 @@ class FolderArtifacts:
     async def size(self, sha256: str) -> int | None:
         return await asyncio.to_thread(self._size, sha256)
 
-    async def lacking(self, wanted: Mapping[str, int]) -> list[str]:
-        return await asyncio.to_thread(lambda: [name for name, size in wanted.items() if self._size(name) != size])
+    async def lacking(self, sizes: Mapping[str, int]) -> list[str]:
+        return await asyncio.to_thread(lambda: [name for name, size in sizes.items() if self._size(name) != size])
 
     def uri(self, sha256: str) -> str:
         return self._path(sha256).as_uri()
@@ -75,9 +75,9 @@ class FolderArtifacts:
         try:
             data = self._path(sha256).read_bytes()
         except OSError as error:
-            raise ArtifactMissing(f"Artifact {sha256[:12]}… is not in {self._root}: {AGAIN}") from error
+            raise ArtifactMissing(f"Artifact {sha256[:12]}… is not in {self._root}: {REMEDY}") from error
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise ArtifactMissing(f"Artifact {self._path(sha256)} was changed after it was stored: {AGAIN}")
+            raise ArtifactMissing(f"Artifact {self._path(sha256)} was changed after it was stored: {REMEDY}")
         return data
 
     def _size(self, sha256: str) -> int | None:
@@ -113,8 +113,8 @@ class MemoryArtifacts:
         data = self.objects.get(sha256)
         return None if data is None else len(data)
 
-    async def lacking(self, wanted: Mapping[str, int]) -> list[str]:
-        return [name for name, size in wanted.items() if len(self.objects.get(name, b"")) != size]
+    async def lacking(self, sizes: Mapping[str, int]) -> list[str]:
+        return [name for name, size in sizes.items() if len(self.objects.get(name, b"")) != size]
 
     def uri(self, sha256: str) -> str:
         return f"memory:{sha256}"

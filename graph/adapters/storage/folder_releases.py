@@ -12,7 +12,7 @@ from pathlib import Path
 from graph.adapters.storage.folder_artifacts import unwritable
 from nodes.domain.runs.settings import Run
 
-_NEW = ".new-"
+_TEMPORARY_PREFIX = ".new-"
 """Begins the name of a file that is not whole yet; one driver a thread, so that whoever finds one may remove it."""
 
 
@@ -39,18 +39,18 @@ class FolderReleases:
     def _find(self, run: Run, name: str, sha256: str) -> str | None:
         path = self._folder(run) / name
         try:
-            stands = hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+            is_same = hashlib.sha256(path.read_bytes()).hexdigest() == sha256
         except FileNotFoundError:
             return None
-        return path.resolve().as_uri() if stands else None
+        return path.resolve().as_uri() if is_same else None
 
     def _put(self, run: Run, name: str, data: bytes) -> str:
         folder = self._folder(run)
         folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob(f"{_NEW}*"):  # of a process that was killed while it wrote
-            left.unlink(missing_ok=True)
+        for leftover in folder.glob(f"{_TEMPORARY_PREFIX}*"):  # of a process that was killed while it wrote
+            leftover.unlink(missing_ok=True)
         path = folder / name
-        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=_NEW)
+        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=_TEMPORARY_PREFIX)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
@@ -71,5 +71,5 @@ class MemoryReleases:
 
     async def find(self, run: Run, name: str, sha256: str) -> str | None:
         data = self.files.get((run.run_id, name))
-        stands = data is not None and hashlib.sha256(data).hexdigest() == sha256
-        return f"memory:{run.run_id}/{name}" if stands else None
+        is_same = data is not None and hashlib.sha256(data).hexdigest() == sha256
+        return f"memory:{run.run_id}/{name}" if is_same else None

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graph.adapters.documents.document_bytes import list_attachments
-from graph.adapters.documents.file_kind import HEAD, skipped_because
+from graph.adapters.documents.file_kind import HEAD_BYTES, skipped_because
 from graph.adapters.processes.worker_pool import WorkerDied, WorkerError, WorkerTimeout
 from nodes.domain.shared.errors import SourceError
 from nodes.domain.shared.file_names import READABLE
-from nodes.domain.text.documents import SourceDocument, keys_for
+from nodes.domain.text.documents import SourceDocument, passwords_for
 
 LITTER = frozenset(("thumbs.db", "desktop.ini"))
 """What systems leave behind in folders; `~$…` are the lock files of Office."""
-SECONDS, SECONDS_PER_MB = 60.0, 2.0
+LISTING_SECONDS, LISTING_SECONDS_PER_MB = 60.0, 2.0
 """To list what is embedded in one file; one that takes longer is left to the reader, which says so."""
 MAX_BYTES = 512 << 20
 
@@ -34,28 +34,28 @@ class FolderSources:
     Files are opened in child processes; without any, nothing is looked for within files.
     """
 
-    def __init__(self, children: Runner | None = None) -> None:
-        self._children = children
+    def __init__(self, workers: Runner | None = None) -> None:
+        self._workers = workers
 
     async def check(self, source: str) -> int:
         return await asyncio.to_thread(_check, source)
 
     async def scan(self, source: str, passwords: Mapping[str, str] | None = None) -> list[SourceDocument]:
-        found = await asyncio.to_thread(_scan, source)
-        embedded = await asyncio.gather(*(self._embedded(document, passwords or {}) for document in found))
-        taken = {document.document for document in found}
-        listed: list[SourceDocument] = []
-        for document, rows in zip(found, embedded, strict=True):
-            listed += [document, *_children_of(document, rows, taken)]
-        return listed
+        files = await asyncio.to_thread(_scan, source)
+        attachments = await asyncio.gather(*(self._embedded(document, passwords or {}) for document in files))
+        names = {document.document for document in files}
+        documents: list[SourceDocument] = []
+        for document, rows in zip(files, attachments, strict=True):
+            documents += [document, *_attached_documents(document, rows, names)]
+        return documents
 
     async def _embedded(self, document: SourceDocument, passwords: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
-        if self._children is None or document.skipped or not document.bytes:
+        if self._workers is None or document.skipped or not document.bytes:
             return ()
-        options = {"keys": keys_for(document.document, passwords), "max_bytes": MAX_BYTES}
-        timeout = SECONDS + SECONDS_PER_MB * document.bytes / (1 << 20)
+        options = {"keys": passwords_for(document.document, passwords), "max_bytes": MAX_BYTES}
+        timeout = LISTING_SECONDS + LISTING_SECONDS_PER_MB * document.bytes / (1 << 20)
         try:
-            rows: list[dict[str, Any]] = await self._children.run(
+            rows: list[dict[str, Any]] = await self._workers.run(
                 list_attachments, document.path, options, timeout=timeout
             )
         except (WorkerDied, WorkerTimeout, WorkerError):
@@ -63,52 +63,52 @@ class FolderSources:
         return rows
 
 
-def _children_of(
-    document: SourceDocument, rows: Sequence[Mapping[str, Any]], taken: set[str]
+def _attached_documents(
+    document: SourceDocument, rows: Sequence[Mapping[str, Any]], taken_names: set[str]
 ) -> Iterator[SourceDocument]:
     """Embedded files as documents of their own, each named below what carries it."""
     names: list[str] = []
     for row in rows:
-        around = document.document if row["within"] is None else names[row["within"]]
-        name = first = f"{around}#{row['name']}"
+        container = document.document if row["within"] is None else names[row["within"]]
+        name = plain_name = f"{container}#{row['name']}"
         number = 1
-        while name in taken:
+        while name in taken_names:
             number += 1
-            name = f"{first} ({number})"
-        taken.add(name)
+            name = f"{plain_name} ({number})"
+        taken_names.add(name)
         names.append(name)
         yield SourceDocument(
             name, row["sha256"], row["bytes"], document.modified_ns, document.path,
-            container=around, inside=tuple(row["inside"]), skipped=row["skipped"],
+            container=container, inside=tuple(row["inside"]), skipped=row["skipped"],
         )  # fmt: skip
 
 
 def _check(source: str) -> int:
     """How many files there are, once one of them is of a kind that can be read."""
-    listed = _listed(source)
-    if all(skipped_because(name, _head(path)) for name, path in listed.items()):
-        raise _nothing(source)
-    return len(listed)
+    files = _named_files(source)
+    if all(skipped_because(name, _head(path)) for name, path in files.items()):
+        raise _no_readable_file(source)
+    return len(files)
 
 
 def _scan(source: str) -> list[SourceDocument]:
-    documents = [_document(path, name) for name, path in sorted(_listed(source).items())]
+    documents = [_document(path, name) for name, path in sorted(_named_files(source).items())]
     if all(document.skipped for document in documents):
-        raise _nothing(source)
+        raise _no_readable_file(source)
     return documents
 
 
-def _nothing(source: str) -> SourceError:
+def _no_readable_file(source: str) -> SourceError:
     places = ", ".join(line.strip() for line in source.splitlines() if line.strip())
     return SourceError(f"Nothing in {places} can be read: Reprise reads {', '.join(READABLE)}.")
 
 
-def _listed(source: str) -> dict[str, Path]:
+def _named_files(source: str) -> dict[str, Path]:
     """All files by the name that people see."""
     places = [Path(line.strip()).expanduser() for line in source.splitlines() if line.strip()]
     if not places:
         raise SourceError("No source was given: name a folder or a file, for example samples/data-room.")
-    found: dict[str, Path] = {}
+    named_files: dict[str, Path] = {}
     for place in places:
         if not place.exists():
             raise SourceError(f"There is no folder or file {place}: check the path.")
@@ -116,8 +116,8 @@ def _listed(source: str) -> dict[str, Path]:
         if not files:
             raise SourceError(f"The folder {place} is empty: put the documents there, or name another one.")
         for path, name in files:
-            found[name if name not in found else f"{place.name}/{name}"] = path
-    return found
+            named_files[name if name not in named_files else f"{place.name}/{name}"] = path
+    return named_files
 
 
 def _files(place: Path) -> Iterator[tuple[Path, str]]:
@@ -137,9 +137,9 @@ def _head(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            head = file.read(HEAD)
-            if size > HEAD:
-                file.seek(max(HEAD, size - HEAD))
+            head = file.read(HEAD_BYTES)
+            if size > HEAD_BYTES:
+                file.seek(max(HEAD_BYTES, size - HEAD_BYTES))
                 head += file.read()
     except OSError as error:
         raise SourceError(f"The file {path} cannot be opened ({error.strerror}): check its permissions.") from error

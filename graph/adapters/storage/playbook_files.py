@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.reading import MOST_BYTES, read_playbook, required
+from nodes.domain.playbook.reading import MOST_BYTES, read_playbook, require_playbook
 from nodes.domain.shared.errors import PlaybookError
 
 
@@ -43,4 +43,4 @@ def playbook_bytes(name: str) -> tuple[bytes, str]:
 
 def _load(name: str) -> Playbook:
     data, file = playbook_bytes(name)
-    return required(read_playbook(data, file), name)
+    return require_playbook(read_playbook(data, file), name)

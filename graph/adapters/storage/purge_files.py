@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlsplit
 SETTLED_SECONDS = 2.0
 """A file that was stored or asked for a moment ago may be about to be named by another run: look again after this."""
 
-LEFT_SECONDS = 3_600.0
+ABANDONED_SECONDS = 3_600.0
 """A file that was never given its name is left by a dead process after this, whatever is in it."""
 
-_NAME = re.compile(r"[0-9a-f]{64}")
-_NAMES = re.compile(rb"[0-9a-f]{64}")
+_ARTIFACT_NAME = re.compile(r"[0-9a-f]{64}")
+_NAMES_IN_BYTES = re.compile(rb"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,9 @@ class PurgeFiles:
 
     async def stored(self) -> set[str]:
         """Names of all artifacts."""
-        return await asyncio.to_thread(lambda: {path.name for path in self._files() if _NAME.fullmatch(path.name)})
+        return await asyncio.to_thread(
+            lambda: {path.name for path in self._files() if _ARTIFACT_NAME.fullmatch(path.name)}
+        )
 
     async def within(self, names: Iterable[str]) -> set[str]:
         """These artifacts, and those that they name in turn."""
@@ -48,19 +50,19 @@ class PurgeFiles:
 
     async def marked(self, names: Iterable[str], marks: Collection[str]) -> set[str]:
         """Those of some artifacts in which one of the marks stands."""
-        found = re.compile(b"|".join(re.escape(mark.encode()) for mark in marks)) if marks else None
-        if found is None:
+        pattern = re.compile(b"|".join(re.escape(mark.encode()) for mark in marks)) if marks else None
+        if pattern is None:
             return set()
-        return await asyncio.to_thread(lambda: {one for one in names if found.search(_read(self._path(one)))})
+        return await asyncio.to_thread(lambda: {name for name in names if pattern.search(_read(self._path(name)))})
 
     async def fresh(self, names: Iterable[str]) -> set[str]:
         """Those that were stored a moment ago."""
         limit = time.time() - SETTLED_SECONDS
-        return await asyncio.to_thread(lambda: {one for one in names if _touched(self._path(one)) > limit})
+        return await asyncio.to_thread(lambda: {name for name in names if _modified_at(self._path(name)) > limit})
 
     async def remove(self, names: Iterable[str]) -> Removed:
         """Remove artifacts."""
-        return await asyncio.to_thread(_remove, [self._path(one) for one in names])
+        return await asyncio.to_thread(_remove, [self._path(name) for name in names])
 
     async def remove_unnamed(self, marks: Collection[str]) -> Removed:
         """Remove what was being written when its process died: files with a mark in them, and any that are old."""
@@ -80,18 +82,18 @@ class PurgeFiles:
         return (path for path in self._artifacts.glob("??/*") if path.is_file())
 
     def _within(self, names: set[str]) -> set[str]:
-        known, new = set[str](), names
-        while new:
-            known |= new
-            inside = (_NAMES.findall(_read(self._path(name))) for name in new)
-            named = {name.decode() for each in inside for name in each} - known
-            new = {name for name in named if self._path(name).is_file()}
-        return known
+        reached, frontier = set[str](), names
+        while frontier:
+            reached |= frontier
+            named_in = (_NAMES_IN_BYTES.findall(_read(self._path(name))) for name in frontier)
+            new_names = {name.decode() for references in named_in for name in references} - reached
+            frontier = {name for name in new_names if self._path(name).is_file()}
+        return reached
 
     def _remove_unnamed(self, marks: list[bytes]) -> Removed:
-        limit = time.time() - LEFT_SECONDS
+        limit = time.time() - ABANDONED_SECONDS
         unnamed = [path for path in self._artifacts.glob("??/.new-*") if path.is_file()]
-        return _remove(p for p in unnamed if _touched(p) < limit or any(mark in _read(p) for mark in marks))
+        return _remove(p for p in unnamed if _modified_at(p) < limit or any(mark in _read(p) for mark in marks))
 
     def _remove_released(self, places: list[str], thread_id: str) -> Removed:
         root = self._notes.resolve()
@@ -99,11 +101,11 @@ class PurgeFiles:
         files = [path for path in files if root in path.parents]
         folders = {path.parent for path in files}
         if thread_id and root.is_dir():
-            labelled = f"-{thread_id[:8]}"
-            mine = {path for path in root.iterdir() if path.name == thread_id or path.name.endswith(labelled)}
-            folders |= mine
-            files += [folder / name for folder in mine for name in places if name == Path(name).name]
-            files += [path for folder in mine for path in folder.glob(".new-*")]
+            suffix = f"-{thread_id[:8]}"
+            run_folders = {path for path in root.iterdir() if path.name == thread_id or path.name.endswith(suffix)}
+            folders |= run_folders
+            files += [folder / name for folder in run_folders for name in places if name == Path(name).name]
+            files += [path for folder in run_folders for path in folder.glob(".new-*")]
         removed = _remove(files)
         for folder in folders:
             if folder.is_dir() and not any(folder.iterdir()):
@@ -118,7 +120,7 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def _touched(path: Path) -> float:
+def _modified_at(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except FileNotFoundError:

@@ -45,16 +45,16 @@ def _of_pdf(data: bytes, keys: Sequence[str]) -> Iterator[AttachedFile]:
 
 def _specs(pdf: Any) -> Iterator[AttachedFile]:
     """Of the document's list of embedded files, then those pinned to its pages."""
-    seen: set[tuple[int, int]] = set()
+    streams: set[tuple[int, int]] = set()
     for spec in _all_specs(pdf):
         with suppress(Exception):  # a damaged entry must not hide the others, and qpdf raises almost anything
             stream = spec.EF.get("/UF") or spec.EF.get("/F")
-            if stream.objgen in seen and stream.objgen != (0, 0):
+            if stream.objgen in streams and stream.objgen != (0, 0):
                 continue
-            seen.add(stream.objgen)
+            streams.add(stream.objgen)
             name = str(spec.get("/UF") or spec.get("/F") or "")
             content = stream.read_bytes()
-            yield attachment_name(name, len(seen)), content
+            yield attachment_name(name, len(streams)), content
 
 
 def _all_specs(pdf: Any) -> Iterator[Any]:
@@ -62,9 +62,9 @@ def _all_specs(pdf: Any) -> Iterator[Any]:
         yield from [spec.obj for _, spec in sorted(pdf.attachments.items())]
     with suppress(Exception):
         for page in pdf.pages:
-            for note in page.obj.get("/Annots") or ():
-                if note.get("/Subtype") == "/FileAttachment" and "/FS" in note:
-                    yield note.FS
+            for annotation in page.obj.get("/Annots") or ():
+                if annotation.get("/Subtype") == "/FileAttachment" and "/FS" in annotation:
+                    yield annotation.FS
 
 
 def _of_mail(data: bytes) -> Iterator[AttachedFile]:
@@ -75,8 +75,8 @@ def _of_mail(data: bytes) -> Iterator[AttachedFile]:
     body = body_of(message)
     for number, part in enumerate(leaves(message), 1):
         forwarded = part.get_content_type() == "message/rfc822"
-        named = bool(part.get_filename()) or part.get_content_disposition() == "attachment"
-        if part is body or not (forwarded or named):
+        is_attachment = bool(part.get_filename()) or part.get_content_disposition() == "attachment"
+        if part is body or not (forwarded or is_attachment):
             continue
         if forwarded:
             inner = part.get_payload()
@@ -95,13 +95,13 @@ def _of_docx(data: bytes) -> Iterator[AttachedFile]:
         suppress(zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError),
         zipfile.ZipFile(io.BytesIO(data)) as archive,
     ):
-        for entry in archive.infolist():
-            if entry.filename.startswith("word/embeddings/") and 0 < entry.file_size <= MOST_BYTES:
-                yield attachment_name(entry.filename, 0), archive.read(entry)
+        for member in archive.infolist():
+            if member.filename.startswith("word/embeddings/") and 0 < member.file_size <= MOST_BYTES:
+                yield attachment_name(member.filename, 0), archive.read(member)
 
 
 def attachment_name(name: str, number: int) -> str:
     """The name without what could pass for a folder or break a line; "attachment N" for none."""
-    last = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-    plain = "".join(char for char in last if char.isprintable()).strip()
+    base_name = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    plain = "".join(char for char in base_name if char.isprintable()).strip()
     return plain[-200:] or f"attachment {number}"

@@ -11,12 +11,12 @@ from graph.adapters.documents.formats.docx_numbering import Numbering
 from graph.adapters.documents.layout.running_text import clean, lay_out_plain
 from graph.adapters.documents.pages import Refused, sections
 
-UNPACKED = 256 << 20
+MAX_UNPACKED = 256 << 20
 """A document that claims to be larger when unpacked is an attack."""
-OPENS = 2
+SECTION_LEVELS = 2
 """Headings up to this level begin a section."""
 HIDDEN_CHARS = 2_000
-NOTES = ("footnotes", "endnotes", "header", "footer")
+NOTE_PARTS = ("footnotes", "endnotes", "header", "footer")
 Part = tuple[str, list[list[str]]]
 
 
@@ -33,7 +33,7 @@ def docx_parts(data: bytes) -> list[Part]:
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > UNPACKED:
+            if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
                 raise Refused("corrupt", "it unpacks to more than a document can be")
         document = docx.Document(io.BytesIO(data))
         reader = _Reader(document)
@@ -44,34 +44,34 @@ def docx_parts(data: bytes) -> list[Part]:
     return reader.parts()
 
 
-def local(node: Any) -> str:
+def local_name(node: Any) -> str:
     """The name of an element without its name space, which differs between the two standards."""
     return node.tag.rsplit("}", 1)[-1] if isinstance(node.tag, str) else ""
 
 
-def value(node: Any, *path: str) -> str | None:
+def val_of(node: Any, *path: str) -> str | None:
     """The `val` of the element at this path below a node; "" for one without, None for none."""
     for name in path:
-        node = next((child for child in node if local(child) == name), None)
+        node = next((child for child in node if local_name(child) == name), None)
         if node is None:
             return None
-    return next((said for key, said in node.attrib.items() if key.endswith("}val")), "")
+    return next((text for key, text in node.attrib.items() if key.endswith("}val")), "")
 
 
 def paragraphs(node: Any) -> Iterator[tuple[Any, bool]]:
     """Paragraphs in reading order, and whether each ends a cell of a table row that goes on."""
     stack = [(node, False)]
     while stack:
-        item, in_cell = stack.pop()
-        name = local(item)
+        element, in_cell = stack.pop()
+        name = local_name(element)
         if name == "p":
-            yield item, in_cell
+            yield element, in_cell
         elif name == "tr":
-            cells = [child for child in item if local(child) in ("tc", "sdt")]
+            cells = [child for child in element if local_name(child) in ("tc", "sdt")]
             stack += [(cell, cell is not cells[-1]) for cell in reversed(cells)]
         elif name not in ("del", "moveFrom", "Fallback", "sectPr"):
-            inner = list(item)
-            last = next((child for child in reversed(inner) if local(child) in ("p", "tbl")), None)
+            inner = list(element)
+            last = next((child for child in reversed(inner) if local_name(child) in ("p", "tbl")), None)
             stack += [(child, in_cell and child is last) for child in reversed(inner)]
 
 
@@ -79,24 +79,24 @@ class _Reader:
     def __init__(self, document: Any) -> None:
         self.styles = {style.style_id: style for style in document.styles}
         self.numbering = Numbering(document)
-        self.found: list[tuple[list[str], dict[str, list[str]]]] = [([], {})]
+        self.sections: list[tuple[list[str], dict[str, list[str]]]] = [([], {})]
 
     def read(self, node: Any) -> None:
         for paragraph, in_cell in paragraphs(node):
-            style = value(paragraph, "pPr", "pStyle")
+            style = val_of(paragraph, "pPr", "pStyle")
             level = self._level(paragraph, style)
-            shown = "".join(self._runs(paragraph))
-            if level and level <= OPENS and shown.strip():
-                self.found.append(([], {}))
-            label = self.numbering.label(paragraph, style) if shown.strip() else ""
+            text = "".join(self._runs(paragraph))
+            if level and level <= SECTION_LEVELS and text.strip():
+                self.sections.append(([], {}))
+            label = self.numbering.label(paragraph, style) if text.strip() else ""
             ends = " " if in_cell else "\n\n" if level or not self._in_table(paragraph) else "\n"
-            self.found[-1][0].append(f"{label} {shown}{ends}" if label else shown + ends)
+            self.sections[-1][0].append(f"{label} {text}{ends}" if label else text + ends)
 
     def read_notes(self, part: Any) -> None:
-        self.found.append(([], {}))
+        self.sections.append(([], {}))
         for relation in part.rels.values():
             kind = relation.reltype.rsplit("/", 1)[-1]
-            if relation.is_external or kind not in (*NOTES, "comments"):
+            if relation.is_external or kind not in (*NOTE_PARTS, "comments"):
                 continue
             element = getattr(relation.target_part, "element", None)
             if element is None:
@@ -104,58 +104,61 @@ class _Reader:
 
                 element = parse_xml(relation.target_part.blob)
             if kind == "comments":
-                said = [" ".join("".join(self._runs(paragraph)) for paragraph, _ in paragraphs(element))]
-                self.found[-1][1].setdefault("comment", []).extend(said)
+                comments = [" ".join("".join(self._runs(paragraph)) for paragraph, _ in paragraphs(element))]
+                self.sections[-1][1].setdefault("comment", []).extend(comments)
             else:
                 self.read(element)
 
     def parts(self) -> list[Part]:
-        made: list[Part] = []
-        for shown, hidden in self.found:
-            text = "".join(shown)
-            kept = [[why, clean(" ".join("".join(said).split()))[:HIDDEN_CHARS]] for why, said in hidden.items()]
-            kept = [entry for entry in kept if entry[1]]
-            if text.strip() or kept:
-                made.append((text, kept))
-        return made or [("", [])]
+        parts: list[Part] = []
+        for shown_texts, hidden_by_reason in self.sections:
+            text = "".join(shown_texts)
+            apart = [
+                [reason, clean(" ".join("".join(hidden_texts).split()))[:HIDDEN_CHARS]]
+                for reason, hidden_texts in hidden_by_reason.items()
+            ]
+            apart = [pair for pair in apart if pair[1]]
+            if text.strip() or apart:
+                parts.append((text, apart))
+        return parts or [("", [])]
 
     def _level(self, paragraph: Any, style_id: str | None) -> int:
-        outline = value(paragraph, "pPr", "outlineLvl")
+        outline = val_of(paragraph, "pPr", "outlineLvl")
         style = self.styles.get(style_id or "")
         if not outline and style is not None:
             name = (style.name or "").casefold()
             for word in ("heading ", "titre "):
                 if name.startswith(word) and name[len(word) :].strip().isdigit():
                     return int(name[len(word) :])
-            outline = value(style.element, "pPr", "outlineLvl")
+            outline = val_of(style.element, "pPr", "outlineLvl")
         return int(outline) + 1 if outline and outline.isdigit() and int(outline) < 9 else 0
 
     def _in_table(self, paragraph: Any) -> bool:
         parent = paragraph.getparent()
-        return parent is not None and local(parent) == "tc"
+        return parent is not None and local_name(parent) == "tc"
 
     def _runs(self, paragraph: Any) -> Iterator[str]:
         """What the paragraph shows; what it hides or has struck out is kept apart."""
         stack = [(child, "") for child in reversed(paragraph)]
         while stack:
-            node, why = stack.pop()
-            name = local(node)
+            node, reason = stack.pop()
+            name = local_name(node)
             if name in ("del", "moveFrom"):
-                why = why or "struck out"
-            elif name == "r" and value(node, "rPr", "vanish") not in (None, "0", "false"):
-                why = why or "hidden"
-            text = self._said(node, name)
-            if text and why:
-                self.found[-1][1].setdefault(why, []).append(text)
+                reason = reason or "struck out"
+            elif name == "r" and val_of(node, "rPr", "vanish") not in (None, "0", "false"):
+                reason = reason or "hidden"
+            text = self._text(node, name)
+            if text and reason:
+                self.sections[-1][1].setdefault(reason, []).append(text)
             elif text:
                 yield text
             if name not in ("pPr", "rPr", "Fallback", "t", "delText", "instrText"):
-                stack += [(child, why) for child in reversed(node)]
-            if name == "p" and not why:
+                stack += [(child, reason) for child in reversed(node)]
+            if name == "p" and not reason:
                 yield " "
 
     @staticmethod
-    def _said(node: Any, name: str) -> str:
+    def _text(node: Any, name: str) -> str:
         if name in ("t", "delText"):
             return node.text or ""
         return {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}.get(name, "")

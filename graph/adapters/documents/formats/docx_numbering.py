@@ -24,46 +24,46 @@ class Numbering:
             return
         for node in root:
             if _name(node) == "abstractNum":
-                levels = {int(_at(level, "ilvl") or 0): _level(level) for level in node if _name(level) == "lvl"}
-                self._abstract[_at(node, "abstractNumId")] = levels
+                levels = {int(_attribute(level, "ilvl") or 0): _level(level) for level in node if _name(level) == "lvl"}
+                self._abstract[_attribute(node, "abstractNumId")] = levels
             elif _name(node) == "num":
-                self._lists[_at(node, "numId")] = _below(node, "abstractNumId")
+                self._lists[_attribute(node, "numId")] = _child_val(node, "abstractNumId")
         for style in document.styles:
             number = _child(_child(style.element, "pPr"), "numPr")
-            if number is not None and _below(number, "numId"):
-                self._styles[style.style_id] = _below(number, "numId"), int(_below(number, "ilvl") or 0)
+            if number is not None and _child_val(number, "numId"):
+                self._styles[style.style_id] = _child_val(number, "numId"), int(_child_val(number, "ilvl") or 0)
 
     def label(self, paragraph: Any, style: str | None) -> str:
         """The label of this paragraph, "" for one without; counts it."""
-        found = self._place(paragraph, style)
-        levels = self._abstract.get(self._lists.get(found[0], ""), {}) if found else {}
-        if not found or found[1] not in levels:
+        list_level = self._list_level(paragraph, style)
+        levels = self._abstract.get(self._lists.get(list_level[0], ""), {}) if list_level else {}
+        if not list_level or list_level[1] not in levels:
             return ""
-        key, level = self._lists[found[0]], found[1]
+        key, level = self._lists[list_level[0]], list_level[1]
         counts = self._counts[key]
-        for above in range(level):
-            counts[above] = counts[above] or _start(levels.get(above, {}))
+        for outer in range(level):
+            counts[outer] = counts[outer] or _start(levels.get(outer, {}))
         counts[level] = counts[level] + 1 if counts[level] else _start(levels[level])
         counts[level + 1 :] = [0] * (LEVELS - level - 1)
         if levels[level].get("numFmt") == "bullet":
             return BULLET
         return re.sub(
-            r"%([1-9])", lambda match: self._shown(levels, counts, int(match[1]) - 1), levels[level]["lvlText"]
+            r"%([1-9])", lambda match: self._numeral(levels, counts, int(match[1]) - 1), levels[level]["lvlText"]
         )
 
-    def _place(self, paragraph: Any, style: str | None) -> tuple[str, int] | None:
+    def _list_level(self, paragraph: Any, style: str | None) -> tuple[str, int] | None:
         number = _child(_child(paragraph, "pPr"), "numPr")
         inherited = self._styles.get(style or "")
         if number is None:
             return inherited
-        listed = _below(number, "numId") or (inherited[0] if inherited else "")
-        level = _below(number, "ilvl")
+        list_id = _child_val(number, "numId") or (inherited[0] if inherited else "")
+        level = _child_val(number, "ilvl")
         if not level.isdigit():
             level = str(inherited[1]) if inherited else "0"
-        return (listed, min(int(level), LEVELS - 1)) if listed != "0" else None
+        return (list_id, min(int(level), LEVELS - 1)) if list_id != "0" else None
 
     @staticmethod
-    def _shown(levels: dict[int, dict[str, str]], counts: list[int], level: int) -> str:
+    def _numeral(levels: dict[int, dict[str, str]], counts: list[int], level: int) -> str:
         return numeral(counts[level], levels.get(level, {}).get("numFmt", "decimal"))
 
 
@@ -85,37 +85,37 @@ def _roman(number: int) -> str:
         ("M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"),
         strict=True,
     )
-    for value, sign in steps:
-        text += sign * (number // value)
-        number %= value
+    for unit, letters in steps:
+        text += letters * (number // unit)
+        number %= unit
     return text
 
 
 def _level(node: Any) -> dict[str, str]:
     return {
-        "numFmt": _below(node, "numFmt") or "decimal",
-        "lvlText": _below(node, "lvlText"),
-        "start": _below(node, "start"),
+        "numFmt": _child_val(node, "numFmt") or "decimal",
+        "lvlText": _child_val(node, "lvlText"),
+        "start": _child_val(node, "start"),
     }
 
 
 def _start(level: dict[str, str]) -> int:
-    said = level.get("start", "")
-    return int(said) if said.isdigit() else 1
+    start = level.get("start", "")
+    return int(start) if start.isdigit() else 1
 
 
 def _name(node: Any) -> str:
     return node.tag.rsplit("}", 1)[-1] if isinstance(node.tag, str) else ""
 
 
-def _at(node: Any, name: str) -> str:
-    return next((value for key, value in node.attrib.items() if key.rsplit("}", 1)[-1] == name), "")
+def _attribute(node: Any, name: str) -> str:
+    return next((text for key, text in node.attrib.items() if key.rsplit("}", 1)[-1] == name), "")
 
 
 def _child(node: Any, name: str) -> Any:
     return None if node is None else next((child for child in node if _name(child) == name), None)
 
 
-def _below(node: Any, name: str) -> str:
-    found = _child(node, name)
-    return "" if found is None else _at(found, "val")
+def _child_val(node: Any, name: str) -> str:
+    child = _child(node, name)
+    return "" if child is None else _attribute(child, "val")

@@ -1,4 +1,4 @@
-"""E-mail: its header and body as one section; what is attached belongs to the documents. Runs in a child."""
+"""E-mail: its header and body as one section; what is attached belongs to the documents. Runs in a worker process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIELDS = ("From", "To", "Cc", "Date", "Subject")
 
 def read_mail(data: bytes, max_chars: int) -> list[dict[str, Any]]:
     message = parsed(data)
-    head = [f"{field}: {' '.join(str(message[field]).split())}" for field in FIELDS if message[field]]
+    header_lines = [f"{field}: {' '.join(str(message[field]).split())}" for field in FIELDS if message[field]]
     body = body_of(message)
     if body is None:
         parts: list[tuple[str, list[list[str]]]] = [("", [])]
@@ -25,9 +25,11 @@ def read_mail(data: bytes, max_chars: int) -> list[dict[str, Any]]:
         parts = html_parts(_content(body).encode(), "utf-8")
     else:
         parts = [(_content(body), [])]
-    first, hidden = parts[0]
-    plain = [(lay_out_plain("\n".join([*head, "", first])), hidden)]
-    return sections([*plain, *((lay_out_plain(text), found) for text, found in parts[1:])], max_chars)
+    first_text, hidden = parts[0]
+    first_part = [(lay_out_plain("\n".join([*header_lines, "", first_text])), hidden)]
+    return sections(
+        [*first_part, *((lay_out_plain(text), hidden_texts) for text, hidden_texts in parts[1:])], max_chars
+    )
 
 
 def parsed(data: bytes) -> EmailMessage:

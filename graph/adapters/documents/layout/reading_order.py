@@ -1,4 +1,4 @@
-"""The order in which a person reads lines that lie on a page: columns one after the other. Runs in the children."""
+"""The order in which a person reads lines that lie on a page: columns one after the other. Runs in worker processes."""
 
 from __future__ import annotations
 
@@ -55,9 +55,11 @@ def _is_column(lines: Sequence[Line]) -> bool:
     if len(lines) < FEWEST:
         return False
     extent = max(line[-1].x1 for line in lines) - min(line[0].x0 for line in lines)
-    usual = statistics.median(line[-1].x1 - line[0].x0 for line in lines)
+    usual_width = statistics.median(line[-1].x1 - line[0].x0 for line in lines)
     # Or two columns in their turn, each of which fills a little less than half of it.
-    return usual >= FILLED * extent or (len(lines) >= 2 * FEWEST and FILLED / 2 * extent <= usual < extent / 2)
+    return usual_width >= FILLED * extent or (
+        len(lines) >= 2 * FEWEST and FILLED / 2 * extent <= usual_width < extent / 2
+    )
 
 
 def _beside(left: Sequence[Line], right: Sequence[Line]) -> bool:

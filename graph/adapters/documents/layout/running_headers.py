@@ -18,14 +18,14 @@ Edge = tuple[bool, str, int, int]
 
 def edge_lines(text: str, lines: Iterable[Sequence[int]]) -> list[Edge]:
     """Of lines (start, end, y0, y1), those in the upper or lower eighth of the page that say something."""
-    found = []
+    edges = []
     for start, end, y0, y1 in lines:
         upper = y1 < BOX_UNIT / 8
         if upper or y0 > BOX_UNIT * 7 / 8:
             key = DIGITS.sub("#", " ".join(text[start:end].casefold().split()))
             if not LETTERLESS.fullmatch(key) or "#" in key:
-                found.append((upper, key, start, end))
-    return found
+                edges.append((upper, key, start, end))
+    return edges
 
 
 def find_running_headers(pages: Sequence[Mapping[str, Any]]) -> list[list[tuple[int, int]]]:
@@ -34,16 +34,16 @@ def find_running_headers(pages: Sequence[Mapping[str, Any]]) -> list[list[tuple[
     A line is furniture when it returns at the same edge, digits aside, on at least three pages and a quarter of them;
     a page number needs two.
     """
-    seen: dict[tuple[bool, str], int] = {}
+    counts: dict[tuple[bool, str], int] = {}
     for page in pages:
         for key in {(upper, key) for upper, key, _, _ in page["edges"]}:
-            seen[key] = seen.get(key, 0) + 1
-    enough = max(3, sum(1 for page in pages if page["text"]) / 4)
+            counts[key] = counts.get(key, 0) + 1
+    min_pages = max(3, sum(1 for page in pages if page["text"]) / 4)
     return [
         [
             (start, end)
             for upper, key, start, end in page["edges"]
-            if seen[upper, key] >= (2 if PAGE_NUMBER.fullmatch(key) else enough)
+            if counts[upper, key] >= (2 if PAGE_NUMBER.fullmatch(key) else min_pages)
         ]
         for page in pages
     ]

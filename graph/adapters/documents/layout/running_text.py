@@ -1,4 +1,4 @@
-"""Words with boxes to running text: lines, blank lines, exact offsets. Runs in the children."""
+"""Words with boxes to running text: lines, blank lines, exact offsets. Runs in worker processes."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def compose(texts: Sequence[str], boxes: Numbers, line_ends: Flags, counts: Sequ
     firsts = _line_starts(boxes, line_ends, borders)
     lasts = np.append(firsts[1:], len(texts)) - 1
     lines = np.searchsorted(firsts, borders)
-    wide = _wide(boxes, firsts, lines)
+    blank_follows = _wide(boxes, firsts, lines)
     gaps = [" "] * len(texts)
     widths = np.ones(len(texts), np.int64)
-    widths[lasts] += wide
-    for last, empty in zip(lasts.tolist(), wide.tolist(), strict=True):
-        gaps[last] = "\n\n" if empty else "\n"
+    widths[lasts] += blank_follows
+    for last, is_blank in zip(lasts.tolist(), blank_follows.tolist(), strict=True):
+        gaps[last] = "\n\n" if is_blank else "\n"
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     ends = np.cumsum(lengths + widths) - widths
     starts = ends - lengths
@@ -131,13 +131,13 @@ def _wide(boxes: Numbers, firsts: Numbers, lines: Numbers) -> Flags:
     below = np.append(heights[1:], 0)
     usual = (steps > 0.5 * below) & (steps < 4 * below)
     usual[lines[1:] - 1] = False
-    wide = steps > 1.15 * below
+    blank_follows = steps > 1.15 * below
     for first, after in pairwise(lines.tolist()):
         if after > first:
             pitch = _pitch(steps[first : after - 1][usual[first : after - 1]])
-            wide[first:after] &= (steps[first:after] > 1.35 * pitch) & (pitch > 0)
-            wide[after - 1] = False
-    return wide
+            blank_follows[first:after] &= (steps[first:after] > 1.35 * pitch) & (pitch > 0)
+            blank_follows[after - 1] = False
+    return blank_follows
 
 
 def _bottoms(boxes: Numbers, firsts: Numbers) -> Numbers:

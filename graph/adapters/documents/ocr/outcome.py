@@ -21,8 +21,8 @@ def apply_ocr(page: dict[str, Any], result: Mapping[str, Any]) -> None:
     if "failed" in result:
         page.update(state="failed", reason=result["failed"])
     elif not has_words(result["text"], result["confidence"]):
-        state, more = wordless_state(page, result["ink"])
-        page.update(state=state, reason=f"{page['reason']}; {more}")
+        state, outcome = wordless_state(page, result["ink"])
+        page.update(state=state, reason=f"{page['reason']}; {outcome}")
     elif page["text"] and result["confidence"] < MIN_CONFIDENCE:
         page.update(state="read", reason=f"{page['reason']}, but OCR was no better")
     else:

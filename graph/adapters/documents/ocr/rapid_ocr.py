@@ -1,4 +1,4 @@
-"""RapidOCR with the models of its own wheel: reads Latin letters of any language. Runs in a child, on one core."""
+"""RapidOCR with the models of its own wheel: reads Latin letters of any language. Runs in a worker process, on one core."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def read_upright(picture: Any) -> tuple[int, list[OcrLine], tuple[int, int]]:
     if not lines or (is_confident(lines) and not on_end):
         return 0, lines, picture.shape[:2]
     # Lines on end are read one by one in any case, but never in their order.
-    tried = [] if on_end else [(0, lines, picture.shape[:2])]
+    readings = [] if on_end else [(0, lines, picture.shape[:2])]
     for turn in (1, 3) if on_end else (2,):
         turned = numpy.ascontiguousarray(numpy.rot90(picture, turn))
-        tried.append((turn, recognise(turned)[0], turned.shape[:2]))
-        if is_confident(tried[-1][1]):
+        readings.append((turn, recognise(turned)[0], turned.shape[:2]))
+        if is_confident(readings[-1][1]):
             break
-    return max(tried, key=lambda one: amount_read(one[1]))
+    return max(readings, key=lambda reading: amount_read(reading[1]))
 
 
 def recognise(picture: Any) -> tuple[list[OcrLine], bool]:
@@ -57,8 +57,8 @@ def recognise(picture: Any) -> tuple[list[OcrLine], bool]:
             on_end += high
         else:
             upright += wide
-        found = [(word, *bounding_box(quad)) for word, _, quad in words] or [(text, *bounding_box(box))]
-        lines.append(OcrLine(split_words(text, found, picture), float(score)))
+        chars = [(word, *bounding_box(quad)) for word, _, quad in words] or [(text, *bounding_box(box))]
+        lines.append(OcrLine(split_words(text, chars, picture), float(score)))
     return lines, on_end > upright
 
 
@@ -70,37 +70,38 @@ def bounding_box(quad: Any) -> tuple[float, float, float, float]:
 def split_words(text: str, chars: list[OcrWord], picture: Any) -> list[OcrWord]:
     """The words of a line: cut at its spaces, and where the picture shows one that the recogniser has dropped."""
     parts: list[list[OcrWord]] = []
-    at = 0
+    start = 0
     for part in text.split():
-        run = chars[at : at + len(part)]
+        run = chars[start : start + len(part)]
         if "".join(char[0] for char in run) != part:
             return chars if len(chars) == 1 else [join_letters(chars)]
         parts.append(run)
-        at += len(part)
-    usual = [gap_width(one[-1], two[0], picture) for one, two in pairwise(parts)]
-    if len(usual) >= 2:
-        wide = FAIR_GAP * statistics.median(usual)
-        parts = [piece for part in parts for piece in split_wide_gaps(part, wide, picture)]
+        start += len(part)
+    gaps = [gap_width(left[-1], right[0], picture) for left, right in pairwise(parts)]
+    if len(gaps) >= 2:
+        min_gap = FAIR_GAP * statistics.median(gaps)
+        parts = [word for part in parts for word in split_wide_gaps(part, min_gap, picture)]
     return [join_letters(part) for part in parts]
 
 
-def split_wide_gaps(part: list[OcrWord], wide: float, picture: Any) -> list[list[OcrWord]]:
+def split_wide_gaps(chars: list[OcrWord], min_gap: float, picture: Any) -> list[list[OcrWord]]:
     """A word where its letters stand as far apart as words do; letterspaced words stay whole."""
-    places = [
+    cuts = [
         number
-        for number, (one, two) in enumerate(pairwise(part), 1)
-        if not (one[0].isdigit() and two[0].isdigit()) and gap_width(one, two, picture) >= wide  # 11 is often set wide
+        for number, (left, right) in enumerate(pairwise(chars), 1)
+        if not (left[0].isdigit() and right[0].isdigit())
+        and gap_width(left, right, picture) >= min_gap  # 11 is often set wide
     ]
-    if not places or len(places) > max(1, len(part) / 4):
-        return [part]
-    return [part[start:end] for start, end in pairwise([0, *places, len(part)])]
+    if not cuts or len(cuts) > max(1, len(chars) / 4):
+        return [chars]
+    return [chars[start:end] for start, end in pairwise([0, *cuts, len(chars)])]
 
 
-def gap_width(one: OcrWord, two: OcrWord, picture: Any) -> int:
+def gap_width(left_letter: OcrWord, right_letter: OcrWord, picture: Any) -> int:
     """Columns of paper alone between the middles of two letters, the longest run of them."""
-    left, right = round((one[1] + one[3]) / 2), round((two[1] + two[3]) / 2)
-    top, bottom = round(min(one[2], two[2])), round(max(one[4], two[4]))
-    window = picture[max(top, 0) : bottom, max(left, 0) : right]
+    start, end = round((left_letter[1] + left_letter[3]) / 2), round((right_letter[1] + right_letter[3]) / 2)
+    top, bottom = round(min(left_letter[2], right_letter[2])), round(max(left_letter[4], right_letter[4]))
+    window = picture[max(top, 0) : bottom, max(start, 0) : end]
     if not window.size:
         return 0
     longest = run = 0

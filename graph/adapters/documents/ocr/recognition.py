@@ -1,4 +1,4 @@
-"""OCR of pages without a usable text layer: Tesseract where it can, else RapidOCR. Runs in a child, on one core."""
+"""OCR of pages without a usable text layer: Tesseract where it can, else RapidOCR. Runs in a worker process, on one core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from graph.adapters.documents.document_bytes import load
 from graph.adapters.documents.layout.reading_order import Line, in_order
 from graph.adapters.documents.layout.running_text import BOX_UNIT, Word, clean, lay_out
 from graph.adapters.documents.ocr import rapid_ocr, tesseract
-from graph.adapters.documents.ocr.blank_page import is_blank
 from graph.adapters.documents.ocr.lines import OcrLine, is_confident
 from graph.adapters.documents.ocr.outcome import has_words
 from graph.adapters.documents.pages import Refused
@@ -24,6 +23,20 @@ from graph.adapters.documents.pdf.document import open_pdf
 
 DPI = 200
 MAX_PIXELS = 8_000_000
+
+# Whether a page without words is blank:
+CELL_DPI = 50
+"""So fine is the page looked at: grain, dust and what shines through the paper are averaged away."""
+EDGE = 0.02
+"""Share of width and height at each edge where scanners leave their shadow."""
+TILE = 32
+"""Cells in a row from which the colour of the paper around is told: light falls unevenly."""
+CONTRAST = 24
+"""Of 255: by so much a cell differs from its paper when something stands there."""
+DUST_CELLS = 6
+"""Cells side by side that may still be dust, half a millimetre each; the stroke of a pen has more."""
+MAX_DUST = 2_000
+"""No sheet has so many cells with dust."""
 
 
 def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers: list[int]) -> list[dict[str, Any]]:
@@ -58,15 +71,15 @@ def ocr_page(pdf: pdfium.PdfDocument, number: int, data: str) -> dict[str, Any]:
     picture = as_array(width, height, grey)
     turn, lines, shape = recognise(picture, data)
     slope = slope_of(lines) * shape[1] / shape[0]
-    words = [word for row in in_order([to_line(line, shape, slope) for line in lines]) for word in row]
+    words = [word for line in in_order([to_line(line, shape, slope) for line in lines]) for word in line]
     if annotations and annotations.checkboxes and turn == 0:
         words = with_checkboxes(words, annotations.checkboxes, frame)
-    laid = lay_out(words)
-    for row, box in enumerate(laid.boxes.tolist()):
-        laid.boxes[row] = to_page_box(box, turn, slope)
-    sureness = round(statistics.fmean(line.confidence for line in lines) if lines else 0.0, 3)
-    found = {"text": laid.text, "words": laid.words, "edges": laid.edges, "confidence": sureness}
-    return found if has_words(laid.text, sureness) else {**found, "ink": not is_blank(picture, dpi)}
+    page_text = lay_out(words)
+    for number, box in enumerate(page_text.boxes.tolist()):
+        page_text.boxes[number] = to_page_box(box, turn, slope)
+    confidence = round(statistics.fmean(line.confidence for line in lines) if lines else 0.0, 3)
+    row = {"text": page_text.text, "words": page_text.words, "edges": page_text.edges, "confidence": confidence}
+    return row if has_words(page_text.text, confidence) else {**row, "ink": not is_blank(picture, dpi)}
 
 
 def recognise(picture: Any, data: str) -> tuple[int, list[OcrLine], tuple[int, int]]:
@@ -88,12 +101,12 @@ def slope_of(lines: Sequence[OcrLine]) -> float:
     return statistics.median(slopes) if len(slopes) >= 3 else 0.0
 
 
-def to_page_box(box: list[int], turn: int, slope: float) -> list[int]:
+def to_page_box(box: list[int], turns: int, slope: float) -> list[int]:
     """The box on the page as shown: skewed again, and turned back by the quarters that made it stand upright."""
     x0, y0, x1, y1 = box
     fall = round(slope * (x0 + x1) / 2)
     y0, y1 = (min(max(edge + fall, 0), BOX_UNIT) for edge in (y0, y1))
-    for _ in range(turn):
+    for _ in range(turns):
         x0, y0, x1, y1 = BOX_UNIT - y1, x0, BOX_UNIT - y0, x1
     return [x0, y0, x1, y1]
 
@@ -109,9 +122,49 @@ def to_line(line: OcrLine, shape: tuple[int, int], slope: float) -> Line:
     height, width = shape
     words = []
     for text, *pixels in line.words:
-        kept = clean(text).strip()
+        word_text = clean(text).strip()
         x0, y0, x1, y1 = (round(edge * BOX_UNIT / size) for edge, size in zip(pixels, (width, height) * 2, strict=True))
         fall = round(slope * (x0 + x1) / 2)
-        if kept:
-            words.append(Word(kept, max(x0, 0), y0 - fall, min(x1, BOX_UNIT), y1 - fall, False))
+        if word_text:
+            words.append(Word(word_text, max(x0, 0), y0 - fall, min(x1, BOX_UNIT), y1 - fall, False))
     return words
+
+
+def is_blank(picture: Any, dpi: float) -> bool:
+    """Whether nothing stands on this grey picture (rows of 0 to 255) but the grain, dust and shadow of a scan."""
+    import numpy
+
+    high, wide = picture.shape
+    top, left = round(high * EDGE), round(wide * EDGE)
+    step = max(round(dpi / CELL_DPI), 1)
+    side = step * TILE
+    inside = picture[top : high - top, left : wide - left].astype(numpy.float32)
+    # Filled up at the far edges with what stands there, so that whole tiles cover the page.
+    inside = numpy.pad(inside, [(0, -size % side) for size in inside.shape], mode="edge")
+    down, across = (size // step for size in inside.shape)
+    cells = inside.reshape(down, step, across, step).mean(axis=(1, 3))
+    tiles = cells.reshape(down // TILE, TILE, across // TILE, TILE)
+    paper = numpy.median(tiles, axis=(1, 3), keepdims=True)
+    marked = (abs(tiles - paper) > CONTRAST).reshape(down, across)
+    # What covers a whole tile passes for its paper; but then the tiles differ.
+    return (
+        float(paper.max() - paper.min()) <= 4 * CONTRAST
+        and int(marked.sum()) <= MAX_DUST
+        and not has_large_mark(marked)
+    )
+
+
+def has_large_mark(marked: Any) -> bool:
+    """Whether more than MOST of the marked cells touch each other, also at their corners."""
+    unvisited = set(zip(*(axis.tolist() for axis in marked.nonzero()), strict=True))
+    while unvisited:
+        size, frontier = 1, [unvisited.pop()]
+        while frontier:
+            row, column = frontier.pop()
+            neighbours = {(row + down, column + across) for down in (-1, 0, 1) for across in (-1, 0, 1)} & unvisited
+            unvisited -= neighbours
+            frontier += neighbours
+            size += len(neighbours)
+            if size > DUST_CELLS:
+                return True
+    return False

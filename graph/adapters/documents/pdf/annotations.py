@@ -1,4 +1,4 @@
-"""What lies on a page of a PDF beside its content: values of form fields, text boxes, comments. Runs in a child.
+"""What lies on a page of a PDF beside its content: values of form fields, text boxes, comments. Runs in a worker process.
 
 Fields and text boxes with a picture of their own are drawn into the page, so that they are read where they stand;
 those without get a place below what is drawn. Comments are no part of the document and are kept apart.
@@ -124,10 +124,10 @@ def flatten(page: pdfium.PdfPage) -> bool:
 
 def undrawn_words(values: list[AnnotationText], texts: list[str], frame: Frame) -> list[Word]:
     """Words of those values that are not among the texts of the page, each with the box of its field."""
-    page = _plain("".join(texts))
+    page_letters = _plain("".join(texts))
     words: list[Word] = []
     for annotated_text in values:
-        if _plain(annotated_text.text) in page:
+        if _plain(annotated_text.text) in page_letters:
             continue
         parts = annotated_text.text.split()
         words += [Word(part, *_box(annotated_text, frame), part is parts[-1]) for part in parts]

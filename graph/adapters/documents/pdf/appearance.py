@@ -1,4 +1,4 @@
-"""How a page of a PDF looks: its frame, its pictures, a drawing of it, what a person does not see. Runs in a child."""
+"""How a page of a PDF looks: its frame, its pictures, a drawing of it, what a person does not see. Runs in a worker process."""
 
 from __future__ import annotations
 
@@ -136,58 +136,58 @@ def draw(page: pdfium.PdfPage, dpi: float, max_pixels: int) -> tuple[int, int, b
 def survey_objects(page: pdfium.PdfPage, frame: Frame) -> ObjectSurvey:
     """Walk the page's objects once."""
     count = min(raw.FPDFPage_CountObjects(page), MAX_OBJECTS)
-    items = list(map(object_of_page, repeat(address(page.raw)), range(count)))
-    walk = _ObjectWalk(frame, items)
-    walk.visit(items, range(count), 0)
+    objects = list(map(object_of_page, repeat(address(page.raw)), range(count)))
+    walk = _ObjectWalk(frame, objects)
+    walk.visit(objects, range(count), 0)
     orders = walk.orders if walk.covers else {}
-    return ObjectSurvey(walk.largest, walk.any_suspicious(), walk.covers, orders, MAX_OBJECTS - walk.left)
+    return ObjectSurvey(walk.largest, walk.any_suspicious(), walk.covers, orders, MAX_OBJECTS - walk.budget)
 
 
 class _ObjectWalk:
     """What has been seen of a page's objects, in the order in which they are drawn."""
 
-    def __init__(self, frame: Frame, items: Sequence[int]) -> None:
-        self.frame, self.items = frame, items
-        self.left = MAX_OBJECTS
+    def __init__(self, frame: Frame, objects: Sequence[int]) -> None:
+        self.frame, self.page_objects = frame, objects
+        self.budget = MAX_OBJECTS
         self.largest = 0.0
         self.covers: list[Cover] = []
         self.orders: dict[int, int] = {}
         self._over: set[int] = set()
         self._modes: set[int] = set()
 
-    def visit(self, items: Sequence[int], orders: Sequence[int], depth: int) -> None:
+    def visit(self, objects: Sequence[int], orders: Sequence[int], depth: int) -> None:
         """Objects of the page or of a form, and for each its place, or that of the form, among those of the page."""
-        modes = list(map(mode_of, items))
+        modes = list(map(mode_of, objects))
         self._modes.update(modes)
-        done = 0
+        first_text = 0
         if NO_TEXT in modes:
-            for at in [at for at, mode in enumerate(modes) if mode == NO_TEXT]:
-                if at > done:
-                    self._texts(items[done:at], orders[done:at])
-                self._drawing(items[at], orders[at], depth)
-                done = at + 1
-        self._texts(items[done:], orders[done:])
+            for index in [index for index, mode in enumerate(modes) if mode == NO_TEXT]:
+                if index > first_text:
+                    self._texts(objects[first_text:index], orders[first_text:index])
+                self._drawing(objects[index], orders[index], depth)
+                first_text = index + 1
+        self._texts(objects[first_text:], orders[first_text:])
 
-    def _texts(self, items: Sequence[int], orders: Sequence[int]) -> None:
-        self.orders.update(zip(items[: self.left], orders, strict=False))
-        self.left -= min(len(items), self.left)
+    def _texts(self, objects: Sequence[int], orders: Sequence[int]) -> None:
+        self.orders.update(zip(objects[: self.budget], orders, strict=False))
+        self.budget -= min(len(objects), self.budget)
 
-    def _drawing(self, item: int, order: int, depth: int) -> None:
-        if not self.left:
+    def _drawing(self, page_object: int, order: int, depth: int) -> None:
+        if not self.budget:
             return
-        self.left -= 1
-        kind = type_of(item)
+        self.budget -= 1
+        kind = type_of(page_object)
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
             # Its place in a form is not known cheaply, and some scanners write forms.
-            self.largest = max(self.largest, 0.51 if depth else page_share(bounds(item, self.frame)))
+            self.largest = max(self.largest, 0.51 if depth else page_share(bounds(page_object, self.frame)))
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
             # What may hide something is what is drawn in a form, not the form.
-            count = min(objects_of_form(item), self.left)
-            self.visit(list(map(object_of_form, repeat(item), range(count))), [order] * count, depth + 1)
+            count = min(objects_of_form(page_object), self.budget)
+            self.visit(list(map(object_of_form, repeat(page_object), range(count))), [order] * count, depth + 1)
             return
-        if self.orders and order not in self._over and len(self._over) < MAX_COVERS and opaque(item, kind):
+        if self.orders and order not in self._over and len(self._over) < MAX_COVERS and opaque(page_object, kind):
             self._over.add(order)
-            box = bounds(self.items[order], self.frame)
+            box = bounds(self.page_objects[order], self.frame)
             if min(box[2] - box[0], box[3] - box[1]) > COVERING:
                 self.covers.append(Cover(order, box))
 
@@ -195,25 +195,25 @@ class _ObjectWalk:
         """Whether some text may not be seen: drawn with no ink, or with white or transparent ink."""
         if INVISIBLE in self._modes or CLIP_ONLY in self._modes:
             return True
-        for known_colours, inks in fill_colours(list(self.orders)):
-            white = (inks[:, :3] >= FAINT).all(axis=1) | (inks[:, 3] < 20)
-            if (known_colours & white).any():
+        for coloured, colours in fill_colours(list(self.orders)):
+            white = (colours[:, :3] >= FAINT).all(axis=1) | (colours[:, 3] < 20)
+            if (coloured & white).any():
                 return True
         return False
 
 
-def opaque(item: int, kind: int) -> bool:
+def opaque(page_object: int, kind: int) -> bool:
     """Whether this object may hide what lies under it; only the page, drawn, tells whether it does."""
     if kind != raw.FPDF_PAGEOBJ_PATH:
         return bool(kind != raw.FPDF_PAGEOBJ_FORM)
-    draw_mode_of(item, *PATH_MODE)
-    return bool(_path_mode[0] and colour_of(item, *RGBA)) and _rgba[3] > 200
+    draw_mode_of(page_object, *PATH_MODE)
+    return bool(_path_mode[0] and colour_of(page_object, *RGBA)) and _rgba[3] > 200
 
 
-def bounds(item: int, frame: Frame) -> Place:
+def bounds(page_object: int, frame: Frame) -> Place:
     """The object's box in BOX_UNIT, cut off at the page's edge."""
     edges = (ctypes.c_float * 4)()
-    if not bounds_of(item, *(ctypes.byref(edges, 4 * part) for part in range(4))):
+    if not bounds_of(page_object, *(ctypes.byref(edges, 4 * part) for part in range(4))):
         return 0.0, 0.0, 0.0, 0.0
     x0, y0, x1, y1 = frame.place(*edges)
     return max(x0, 0.0), max(y0, 0.0), min(x1, float(BOX_UNIT)), min(y1, float(BOX_UNIT))
@@ -223,8 +223,8 @@ def page_share(box: Place) -> float:
     return max(box[2] - box[0], 0.0) * max(box[3] - box[1], 0.0) / BOX_UNIT**2
 
 
-def faint(item: int) -> bool:
-    if not colour_of(item, *RGBA):
+def faint(page_object: int) -> bool:
+    if not colour_of(page_object, *RGBA):
         return False
     red, green, blue, alpha = _rgba
     return alpha < 20 or (red >= FAINT and green >= FAINT and blue >= FAINT)
@@ -244,17 +244,17 @@ class TextVisibility:
             return [(start, end, "")]
         runs: list[tuple[int, int, str]] = []
         for index in range(start, end):
-            why = self._reason(index)
-            if runs and runs[-1][2] == why:
-                runs[-1] = (runs[-1][0], index + 1, why)
+            reason = self._reason(index)
+            if runs and runs[-1][2] == reason:
+                runs[-1] = (runs[-1][0], index + 1, reason)
             else:
-                runs.append((index, index + 1, why))
+                runs.append((index, index + 1, reason))
         return runs
 
     def confirm(self, reasons: list[str], places: Any, starts: Any) -> None:
         """Look at the page, drawn: white on a dark ground is text, what something was drawn over is none."""
-        for row, why in enumerate(reasons):
-            if why == "white" and self.contrast(places[row].tolist()):
+        for row, reason in enumerate(reasons):
+            if reason == "white" and self.contrast(places[row].tolist()):
                 reasons[row] = ""
         for row in self._covered_rows(places, starts):
             if not reasons[row] and not self.contrast(places[row].tolist()):
@@ -273,11 +273,11 @@ class TextVisibility:
         return text_object_at(self.handle, index) or 0
 
     def _reason(self, index: int) -> str:
-        item = self._object(index)
-        if item and item not in self.reasons:
-            ghost = mode_of(item) in (INVISIBLE, CLIP_ONLY)
-            self.reasons[item] = "invisible" if ghost else "white" if faint(item) else ""
-        return self.reasons.get(item, "")
+        text_object = self._object(index)
+        if text_object and text_object not in self.reasons:
+            not_drawn = mode_of(text_object) in (INVISIBLE, CLIP_ONLY)
+            self.reasons[text_object] = "invisible" if not_drawn else "white" if faint(text_object) else ""
+        return self.reasons.get(text_object, "")
 
     def contrast(self, box: Sequence[float]) -> bool:
         """Whether the page, drawn, shows anything but one colour in this box: white on a dark ground is text."""

@@ -45,21 +45,21 @@ def hide_widget(widget: Any) -> None:
 
 def insert_checkboxes(words: Sequence[Word], checkboxes: Sequence[Word]) -> list[Word]:
     """The words of a page in their order, with each sign beside the word on its line that is nearest to it."""
-    placed = list(words)
-    for checkbox in sorted(checkboxes, key=lambda one: (one.y0, one.x0)):
-        line = [number for number, word in enumerate(placed) if _same_line(word, checkbox)]
-        nearest = min(line, key=lambda number: _gap(placed[number], checkbox), default=None)
+    ordered = list(words)
+    for checkbox in sorted(checkboxes, key=lambda box: (box.y0, box.x0)):
+        line = [number for number, word in enumerate(ordered) if _same_line(word, checkbox)]
+        nearest = min(line, key=lambda number: _gap(ordered[number], checkbox), default=None)
         if nearest is None:
-            _insert_line(placed, checkbox)
+            _insert_line(ordered, checkbox)
             continue
-        word = placed[nearest]
+        word = ordered[nearest]
         sign = checkbox._replace(y0=word.y0, y1=word.y1)  # a box is higher than its line, which would look like a gap
         if word.x0 + word.x1 >= checkbox.x0 + checkbox.x1:
-            placed.insert(nearest, sign._replace(line_ends=False))
+            ordered.insert(nearest, sign._replace(line_ends=False))
         else:
-            placed[nearest] = word._replace(line_ends=False)
-            placed.insert(nearest + 1, sign._replace(line_ends=word.line_ends))
-    return placed
+            ordered[nearest] = word._replace(line_ends=False)
+            ordered.insert(nearest + 1, sign._replace(line_ends=word.line_ends))
+    return ordered
 
 
 def _same_line(word: Word, checkbox: Word) -> bool:

@@ -1,4 +1,4 @@
-"""Reads a PDF to text with the place of every word, repaired where it must be. Runs in a child process."""
+"""Reads a PDF to text with the place of every word, repaired where it must be. Runs in a worker process."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def read_pdf(data: bytes, password: str | None, options: dict[str, Any]) -> dict
         pages: list[dict[str, Any]] = []
         chars = 0
         while len(pages) < min(count, options["max_pages"]) and chars < options["max_chars"]:
-            wanted = range(len(pages), min(len(pages) + BATCH_PAGES, count, options["max_pages"]))
-            batch = read_batch(pdf, wanted, layered)
+            batch_indices = range(len(pages), min(len(pages) + BATCH_PAGES, count, options["max_pages"]))
+            batch = read_batch(pdf, batch_indices, layered)
             pages += batch
             chars += sum(len(page["text"]) for page in batch)
         limit = f"{options['max_chars']:,} characters"
         if len(pages) >= options["max_pages"]:
             limit = f"{options['max_pages']:,} pages"
-        over = range(len(pages) + 1, count + 1)
-        pages += [bare_page(number, "skipped", f"over the limit of {limit}") for number in over]
+        numbers_over_limit = range(len(pages) + 1, count + 1)
+        pages += [bare_page(number, "skipped", f"over the limit of {limit}") for number in numbers_over_limit]
         return {"pages": pages, "repaired": repaired, "attachments": attachments(pdf)}
     finally:
         pdf.close()
@@ -93,20 +93,20 @@ def repaired(data: bytes, password: str | None) -> bytes:
 
 def read_batch(pdf: pdfium.PdfDocument, indices: range, layered: bool) -> list[dict[str, Any]]:
     """The first of these pages, in order, as many as fit into a batch; one that cannot be loaded costs only itself."""
-    opened: list[LoadedPage] = []
+    loaded: list[LoadedPage] = []
     rows: dict[int, dict[str, Any]] = {}
     try:
         for index in indices:
             page = load_page(pdf, index, layered)
             if isinstance(page, LoadedPage):
-                opened.append(page)
+                loaded.append(page)
             else:
                 rows[index + 1] = page
-            if sum(page.weight for page in opened) > MAX_BATCH_WEIGHT:
+            if sum(page.weight for page in loaded) > MAX_BATCH_WEIGHT:
                 break
-        rows |= {row["number"]: row for row in read_pages(opened)}
+        rows |= {row["number"]: row for row in read_pages(loaded)}
     finally:
-        for page in opened:
+        for page in loaded:
             page.close()
     return [rows[number] for number in sorted(rows)]
 
@@ -130,16 +130,16 @@ def load_page(pdf: pdfium.PdfDocument, index: int, layered: bool) -> LoadedPage 
 
 def attachments(pdf: pdfium.PdfDocument) -> list[dict[str, Any]]:
     """Name and size of the files embedded in the document."""
-    found = []
+    rows = []
     for index in range(min(pdf.count_attachments(), 1000)):
-        item = raw.FPDFDoc_GetAttachment(pdf, index)
-        if not item:
+        attachment = raw.FPDFDoc_GetAttachment(pdf, index)
+        if not attachment:
             continue
         size = ctypes.c_ulong()
-        raw.FPDFAttachment_GetFile(item, None, 0, size)
-        length = raw.FPDFAttachment_GetName(item, None, 0)
+        raw.FPDFAttachment_GetFile(attachment, None, 0, size)
+        length = raw.FPDFAttachment_GetName(attachment, None, 0)
         name = (ctypes.c_ushort * (length // 2 + 1))()
-        raw.FPDFAttachment_GetName(item, name, length)
-        text = bytes(name)[: max(length - 2, 0)].decode("utf-16-le", "replace")
-        found.append({"name": text or f"attachment {index + 1}", "bytes": size.value})
-    return found
+        raw.FPDFAttachment_GetName(attachment, name, length)
+        file_name = bytes(name)[: max(length - 2, 0)].decode("utf-16-le", "replace")
+        rows.append({"name": file_name or f"attachment {index + 1}", "bytes": size.value})
+    return rows

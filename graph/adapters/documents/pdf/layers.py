@@ -1,4 +1,4 @@
-"""Layers of a PDF that are not shown when it is opened: what stands on them is told apart. Runs in a child.
+"""Layers of a PDF that are not shown when it is opened: what stands on them is told apart. Runs in a worker process.
 
 PDFium reads the text of every layer and does not say on which it stands. So a copy is read in which whatever belongs to
 a hidden layer carries a word of ours; files without such layers are read as they are.
@@ -86,8 +86,8 @@ class Layers:
         if "/VE" in content:
             return not self._holds(content.VE, 0)
         groups = content.get("/OCGs")
-        listed = [one for one in (groups if _is_array(groups) else [groups]) if one is not None]
-        off = [one.objgen in self.hidden for one in listed]
+        listed = [group for group in (groups if _is_array(groups) else [groups]) if group is not None]
+        off = [group.objgen in self.hidden for group in listed]
         policy = str(content.get("/P", "/AnyOn"))
         rules = {"/AllOn": not any(off), "/AnyOff": any(off), "/AllOff": all(off)}
         return bool(off) and not rules.get(policy, not all(off))
@@ -98,51 +98,51 @@ class Layers:
             return expression.objgen not in self.hidden
         if depth > MAX_CONDITION_DEPTH or len(expression) < 2:
             return True
-        said = [self._holds(one, depth + 1) for one in list(expression)[1:]]
-        word = str(expression[0])
-        return not said[0] if word == "/Not" else all(said) if word == "/And" else any(said)
+        operands = [self._holds(operand, depth + 1) for operand in list(expression)[1:]]
+        operator = str(expression[0])
+        return not operands[0] if operator == "/Not" else all(operands) if operator == "/And" else any(operands)
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(pdf_object: Any) -> bool:
     import pikepdf
 
-    return isinstance(value, pikepdf.Array)
+    return isinstance(pdf_object, pikepdf.Array)
 
 
 def _mark_hidden(pdf: Any, layers: Layers) -> bool:
     """Sign each hidden group, condition and form, and hide each annotation, that is not shown; False: there is none."""
-    found = False
-    for thing in pdf.objects:
-        for kind, one in _layered_parts(thing):
+    marked_any = False
+    for pdf_object in pdf.objects:
+        for kind, part in _layered_parts(pdf_object):
             if kind == "group":
-                if layers.hides(one):
-                    one[f"/{SIGN}"] = 1
-                    found = True
-            elif "/OC" in one and layers.hides(one.OC):
-                found = True
+                if layers.hides(part):
+                    part[f"/{SIGN}"] = 1
+                    marked_any = True
+            elif "/OC" in part and layers.hides(part.OC):
+                marked_any = True
                 if kind == "form":
-                    _mark_form(pdf, one)
+                    _mark_form(pdf, part)
                 else:
-                    one.F = int(one.get("/F", 0)) | ANNOTATION_HIDDEN
-    return found
+                    part.F = int(part.get("/F", 0)) | ANNOTATION_HIDDEN
+    return marked_any
 
 
-def _layered_parts(thing: Any) -> Iterator[tuple[str, Any]]:
+def _layered_parts(pdf_object: Any) -> Iterator[tuple[str, Any]]:
     """What of an object has to do with layers: group (and condition), form or annotation, each with itself."""
     import pikepdf
 
-    if isinstance(thing, pikepdf.Stream):
-        if str(thing.get("/Subtype", "")) == "/Form":
-            yield "form", thing
+    if isinstance(pdf_object, pikepdf.Stream):
+        if str(pdf_object.get("/Subtype", "")) == "/Form":
+            yield "form", pdf_object
         # Conditions may lie in the resources themselves, and those in the form.
-        yield from _direct(thing.get("/Resources"))
-    elif isinstance(thing, pikepdf.Dictionary):
-        if str(thing.get("/Type", "")) in ("/OCG", "/OCMD"):
-            yield "group", thing
-        elif "/Rect" in thing and "/Subtype" in thing:
-            yield "annotation", thing
-        yield from _direct(thing.get("/Resources"))
-        yield from _direct(thing)
+        yield from _direct(pdf_object.get("/Resources"))
+    elif isinstance(pdf_object, pikepdf.Dictionary):
+        if str(pdf_object.get("/Type", "")) in ("/OCG", "/OCMD"):
+            yield "group", pdf_object
+        elif "/Rect" in pdf_object and "/Subtype" in pdf_object:
+            yield "annotation", pdf_object
+        yield from _direct(pdf_object.get("/Resources"))
+        yield from _direct(pdf_object)
 
 
 def _direct(resources: Any) -> Iterator[tuple[str, Any]]:
@@ -151,9 +151,9 @@ def _direct(resources: Any) -> Iterator[tuple[str, Any]]:
     properties = resources.get("/Properties") if isinstance(resources, pikepdf.Dictionary) else None
     if isinstance(properties, pikepdf.Dictionary):
         for name in sorted(properties.keys()):
-            one = properties[name]
-            if isinstance(one, pikepdf.Dictionary) and not one.is_indirect:
-                yield "group", one
+            group = properties[name]
+            if isinstance(group, pikepdf.Dictionary) and not group.is_indirect:
+                yield "group", group
 
 
 def _mark_form(pdf: Any, form: Any) -> None:
@@ -170,23 +170,25 @@ def _mark_form(pdf: Any, form: Any) -> None:
 
 def hidden_text_objects(page: pdfium.PdfPage) -> frozenset[int]:
     """Addresses of the text objects of a page that belong to a hidden layer, in a document that was signed."""
-    handle, seen = address(page.raw), 0
-    found: set[int] = set()
+    handle, visited = address(page.raw), 0
+    hidden_objects: set[int] = set()
     count = min(raw.FPDFPage_CountObjects(page), MAX_OBJECTS)
     stack = [(object_at(handle, place), 0, False) for place in range(count)]
-    while stack and seen < MAX_OBJECTS:
-        item, depth, within = stack.pop()
-        seen += 1
-        hidden = within or _is_marked(item)
-        kind = type_of(item)
+    while stack and visited < MAX_OBJECTS:
+        page_object, depth, parent_hidden = stack.pop()
+        visited += 1
+        hidden = parent_hidden or _is_marked(page_object)
+        kind = type_of(page_object)
         if kind == raw.FPDF_PAGEOBJ_TEXT and hidden:
-            found.add(item)
+            hidden_objects.add(page_object)
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
-            stack += [(object_of_form(item, place), depth + 1, hidden) for place in range(objects_of_form(item))]
-    return frozenset(found)
+            stack += [
+                (object_of_form(page_object, place), depth + 1, hidden) for place in range(objects_of_form(page_object))
+            ]
+    return frozenset(hidden_objects)
 
 
-def _is_marked(item: int) -> bool:
-    value = ctypes.c_int()
-    marks = (mark_at(item, place) for place in range(marks_of(item)))
-    return any(sign_of(mark, SIGN.encode(), ctypes.addressof(value)) and value.value == 1 for mark in marks)
+def _is_marked(page_object: int) -> bool:
+    number = ctypes.c_int()
+    marks = (mark_at(page_object, place) for place in range(marks_of(page_object)))
+    return any(sign_of(mark, SIGN.encode(), ctypes.addressof(number)) and number.value == 1 for mark in marks)

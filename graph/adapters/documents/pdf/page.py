@@ -1,4 +1,4 @@
-"""Pages of a PDF: their words with boxes, and whether it has still to be read by OCR. Runs in a child."""
+"""Pages of a PDF: their words with boxes, and whether it has still to be read by OCR. Runs in a worker process."""
 
 from __future__ import annotations
 
@@ -101,64 +101,73 @@ def read_pages(pages: Sequence[LoadedPage]) -> list[dict[str, Any]]:
 def _read_plain(pages: Sequence[LoadedPage]) -> list[dict[str, Any]]:
     if not pages:
         return []
-    found, counts, hidden = read_words([SourcePage(page.chars, page.frame, None) for page in pages])
-    laid = compose(*found, counts)
-    return [_row(page, one, by_reason(apart), False) for page, one, apart in zip(pages, laid, hidden, strict=True)]
+    words, counts, hidden_by_page = read_words([SourcePage(page.chars, page.frame, None) for page in pages])
+    texts = compose(*words, counts)
+    return [
+        _row(page, text, by_reason(hidden_words), False)
+        for page, text, hidden_words in zip(pages, texts, hidden_by_page, strict=True)
+    ]
 
 
 def _read_single(page: LoadedPage) -> dict[str, Any]:
     """A page on which something may be hidden, or lies beside its content."""
     visibility = TextVisibility(page.page, page.text, page.survey)
     visibility.reasons |= dict.fromkeys(page.hidden_objects, HIDDEN)
-    shown, _, (hidden,) = read_words([SourcePage(page.chars, page.frame, visibility)])
-    layer = False
-    invisible = [word for word, why in hidden if why == "invisible"]
-    few = length(shown.texts) < FEW_CHARS <= sum(len(word.text) for word in invisible)
-    if page.survey.picture > 0.5 and few:
+    visible, _, (hidden,) = read_words([SourcePage(page.chars, page.frame, visibility)])
+    from_ocr_layer = False
+    invisible = [word for word, reason in hidden if reason == "invisible"]
+    is_stamp = length(visible.texts) < FEW_CHARS <= sum(len(word.text) for word in invisible)
+    if page.survey.picture > 0.5 and is_stamp:
         # The invisible text of a scan is its OCR layer: the only text it has.
-        shown, layer = merge_invisible(shown, invisible), True
-        hidden = [(word, why) for word, why in hidden if why != "invisible"]
-    kept: list[list[str]] = []
+        visible, from_ocr_layer = merge_invisible(visible, invisible), True
+        hidden = [(word, reason) for word, reason in hidden if reason != "invisible"]
+    apart: list[list[str]] = []
     if page.annotations:
-        shown, kept = with_annotations(shown, page.annotations, page.frame)
-    (laid,) = compose(*shown, [len(shown.texts)])
-    return _row(page, laid, by_reason(hidden) + kept, layer)
+        visible, apart = with_annotations(visible, page.annotations, page.frame)
+    (text,) = compose(*visible, [len(visible.texts)])
+    return _row(page, text, by_reason(hidden) + apart, from_ocr_layer)
 
 
-def _row(page: LoadedPage, laid: RunningText, hidden: list[list[str]], layer: bool) -> dict[str, Any]:
-    state, reason = page_state(page, laid)
+def _row(page: LoadedPage, text: RunningText, hidden: list[list[str]], from_ocr_layer: bool) -> dict[str, Any]:
+    state, reason = page_state(page, text)
     return {
         "number": page.number,
         "state": state,
         "reason": reason,
         "width": round(page.frame.shown_width, 2),
         "height": round(page.frame.shown_height, 2),
-        "text": laid.text,
-        "words": laid.words,
-        "edges": laid.edges,
+        "text": text.text,
+        "words": text.words,
+        "edges": text.edges,
         "hidden": hidden,
-        "ocr_layer": layer,
+        "ocr_layer": from_ocr_layer,
     }
 
 
-def with_annotations(shown: WordTable, annotations: Annotations, frame: Frame) -> tuple[WordTable, list[list[str]]]:
+def with_annotations(visible: WordTable, annotations: Annotations, frame: Frame) -> tuple[WordTable, list[list[str]]]:
     """The page's words with the values that no picture shows, and what of its annotations is kept apart."""
-    more = undrawn_words(annotations.values, shown.texts, frame)
-    apart = (("comment", annotations.comments), ("in a hidden field", annotations.hidden))
-    kept = [[why, " ".join(one.text for one in said)[:HIDDEN_CHARS]] for why, said in apart if said]
-    if more or annotations.checkboxes:
-        shown = word_table(with_checkboxes([*shown.words(), *more], annotations.checkboxes, frame))
-    return shown, kept
+    undrawn = undrawn_words(annotations.values, visible.texts, frame)
+    sources = (("comment", annotations.comments), ("in a hidden field", annotations.hidden))
+    apart = [
+        [reason, " ".join(annotation.text for annotation in annotated_texts)[:HIDDEN_CHARS]]
+        for reason, annotated_texts in sources
+        if annotated_texts
+    ]
+    if undrawn or annotations.checkboxes:
+        visible = word_table(with_checkboxes([*visible.words(), *undrawn], annotations.checkboxes, frame))
+    return visible, apart
 
 
 def length(texts: list[str]) -> int:
     return sum(map(len, texts))
 
 
-def merge_invisible(shown: WordTable, invisible: list[Word]) -> WordTable:
+def merge_invisible(visible: WordTable, invisible: list[Word]) -> WordTable:
     """Both, without the invisible words that a visible one covers."""
-    visible = shown.words()
-    rows = [word for word in invisible if not any(overlaps(word, other) for other in visible)] + visible
+    visible_words = visible.words()
+    rows = [
+        word for word in invisible if not any(overlaps(word, visible_word) for visible_word in visible_words)
+    ] + visible_words
     return word_table(rows)
 
 
@@ -167,25 +176,28 @@ def word_table(words: list[Word]) -> WordTable:
     return WordTable([word.text for word in words], boxes, np.array([word.line_ends for word in words], np.bool_))
 
 
-def overlaps(one: Word, other: Word) -> bool:
-    return one.x0 < other.x1 and other.x0 < one.x1 and one.y0 < other.y1 and other.y0 < one.y1
+def overlaps(first: Word, second: Word) -> bool:
+    return first.x0 < second.x1 and second.x0 < first.x1 and first.y0 < second.y1 and second.y0 < first.y1
 
 
 def by_reason(hidden: list[tuple[Word, str]]) -> list[list[str]]:
     """Hidden words as running text by reason."""
-    reasons = dict.fromkeys(why for _, why in hidden)
-    return [[why, " ".join(word.text for word, other in hidden if other == why)[:HIDDEN_CHARS]] for why in reasons]
+    reasons = dict.fromkeys(reason for _, reason in hidden)
+    return [
+        [reason, " ".join(word.text for word, word_reason in hidden if word_reason == reason)[:HIDDEN_CHARS]]
+        for reason in reasons
+    ]
 
 
-def page_state(page: LoadedPage, laid: RunningText) -> tuple[str, str]:
+def page_state(page: LoadedPage, text: RunningText) -> tuple[str, str]:
     """State and reason of a page by what was found on it."""
-    letters = int((laid.ends - laid.starts).sum())
+    letters = int((text.ends - text.starts).sum())
     if letters and page.chars.unmapped_share() > 0.3:
         return "ocr", "text layer without a character map"
     if page.chars.garbled():
         return "ocr", "text layer is garbled"
-    signs = laid.text.count(TICKED) + laid.text.count(UNTICKED)
-    if 0 < letters < FEW_CHARS and sum(map(str.isalnum, laid.text)) < (letters - signs) / 2:
+    signs = text.text.count(TICKED) + text.text.count(UNTICKED)
+    if 0 < letters < FEW_CHARS and sum(map(str.isalnum, text.text)) < (letters - signs) / 2:
         return "ocr", "text layer has hardly any letters"
     if letters and not (page.survey.picture > 0.5 and letters < FEW_CHARS):
         return "read", ""

@@ -1,4 +1,4 @@
-"""Calls into PDFium of which a page needs hundreds or thousands. Runs in a child.
+"""Calls into PDFium of which a page needs hundreds or thousands. Runs in a worker process.
 
 Most of such a call is the making of its arguments: ctypes checks each that has a stated type and wraps it anew. Whole
 numbers that fit a C int it takes as they are, and references, which can be made once.
@@ -35,8 +35,8 @@ def bind_by_address(function: Any, *types: Any, returns: Any = ctypes.c_int) -> 
 
 def bind_by_reference(function: Any, *types: Any, returns: Any = ctypes.c_int) -> Callable[..., Any]:
     """The same with a reference in the place of the address, where no type is stated."""
-    place = ctypes.cast(function, ctypes.c_void_p).value
-    return ctypes.PYFUNCTYPE(returns, *types)(place or 0)
+    location = ctypes.cast(function, ctypes.c_void_p).value
+    return ctypes.PYFUNCTYPE(returns, *types)(location or 0)
 
 
 def address(handle: Any) -> int:
@@ -44,9 +44,9 @@ def address(handle: Any) -> int:
     return ctypes.cast(handle, ctypes.c_void_p).value or 0
 
 
-def reference(place: int) -> Any:
+def reference(location: int) -> Any:
     """To what lies at this address."""
-    return ctypes.byref(ctypes.c_char.from_address(place))
+    return ctypes.byref(ctypes.c_char.from_address(location))
 
 
 _char_box = bind_by_reference(raw.FPDFText_GetLooseCharBox, returns=None)
@@ -61,16 +61,16 @@ def char_boxes(texts: Iterable[Any], indices: Sequence[int]) -> Any:
     boxes = np.empty((len(indices), 4), np.float32)
     pages = iter(texts)
     for start in range(0, len(indices), SLOTS):
-        asked = indices[start : start + SLOTS]
-        FLOATS[: len(asked)] = np.nan
-        deque(map(_char_box, islice(pages, len(asked)), asked, COLUMNS[0]), 0)
-        boxes[start : start + SLOTS] = FLOATS[: len(asked)]
+        batch = indices[start : start + SLOTS]
+        FLOATS[: len(batch)] = np.nan
+        deque(map(_char_box, islice(pages, len(batch)), batch, COLUMNS[0]), 0)
+        boxes[start : start + SLOTS] = FLOATS[: len(batch)]
     return boxes
 
 
-def fill_colours(items: Sequence[int]) -> Iterator[tuple[Any, Any]]:
+def fill_colours(objects: Sequence[int]) -> Iterator[tuple[Any, Any]]:
     """Of objects at these addresses, some at a time: which of them have a colour; red, green, blue, opacity of each."""
-    for start in range(0, len(items), SLOTS):
-        asked = items[start : start + SLOTS]
-        there = np.fromiter(map(_fill_colour, asked, *COLUMNS), np.bool_, len(asked))
-        yield there, INTEGERS[: len(asked)]
+    for start in range(0, len(objects), SLOTS):
+        batch = objects[start : start + SLOTS]
+        coloured = np.fromiter(map(_fill_colour, batch, *COLUMNS), np.bool_, len(batch))
+        yield coloured, INTEGERS[: len(batch)]

@@ -1,4 +1,4 @@
-"""The words of a page of a PDF with their boxes, by as few calls as there are ends of words. Runs in a child.
+"""The words of a page of a PDF with their boxes, by as few calls as there are ends of words. Runs in a worker process.
 
 A page has thousands of characters: what is done once for each of them in Python is slower than PDFium itself.
 """
@@ -54,10 +54,10 @@ class PageChars(NamedTuple):
         if not len(places):
             return 0.0
         codes = sample[places]
-        lost = (codes == 0xFFFD) | ((codes >= 0xE000) & (codes <= 0xF8FF))
-        asked = (places * max(1, len(self.codes) // UNMAPPED_SAMPLE)).tolist()
-        errors = np.fromiter(map(map_error, repeat(reference(self.handle)), asked), np.int64, len(asked)) == 1
-        return float(np.count_nonzero(errors | lost) / len(asked))
+        unmapped = (codes == 0xFFFD) | ((codes >= 0xE000) & (codes <= 0xF8FF))
+        indices = (places * max(1, len(self.codes) // UNMAPPED_SAMPLE)).tolist()
+        errors = np.fromiter(map(map_error, repeat(reference(self.handle)), indices), np.int64, len(indices)) == 1
+        return float(np.count_nonzero(errors | unmapped) / len(indices))
 
     def garbled(self) -> bool:
         """Whether Latin letters come in an order that no language has: a text layer with shifted character codes."""
@@ -71,9 +71,9 @@ def load_characters(handle: int) -> PageChars:
     """Of the page whose text was loaded at this address."""
     count = max(count_of(handle), 0)
     buffer = np.empty(2 * count + 2, "<u2")  # a letter beyond U+FFFF takes two places
-    got = text_of(handle, 0, count, buffer.ctypes.data) if count else 1
+    written = text_of(handle, 0, count, buffer.ctypes.data) if count else 1
     codes = buffer[:count]
-    if got == count + 1 and not ((codes >= 0xD800) & (codes <= 0xDFFF)).any():
+    if written == count + 1 and not ((codes >= 0xD800) & (codes <= 0xDFFF)).any():
         return PageChars(handle, codes.tobytes().decode("utf-16-le"), codes)
     # Characters without Unicode value are left out of the text, those beyond U+FFFF counted otherwise.
     single = map(unicode_of, repeat(handle), range(count))
@@ -106,39 +106,41 @@ class SourcePage(NamedTuple):
     """For a page on which some text may be hidden; such a page is read by itself."""
 
 
-def read_words(sheets: Sequence[SourcePage]) -> tuple[WordTable, list[int], list[list[tuple[Word, str]]]]:
+def read_words(pages: Sequence[SourcePage]) -> tuple[WordTable, list[int], list[list[tuple[Word, str]]]]:
     """Words in PDFium's order, how many each page has, and, page by page, those that cannot be seen, with why."""
-    tokens = _tokens(sheets)
-    visibility = sheets[0].visibility
-    whys: Sequence[str] = ()
+    tokens = _tokens(pages)
+    visibility = pages[0].visibility
+    token_reasons: Sequence[str] = ()
     if visibility and visibility.survey.hidden:
-        tokens, whys = _split_by_reason(tokens, visibility)
-    texts = _texts(sheets, tokens, cut=bool(whys))
-    places = _boxes(sheets, tokens)
+        tokens, token_reasons = _split_by_reason(tokens, visibility)
+    texts = _texts(pages, tokens, cut=bool(token_reasons))
+    places = _boxes(pages, tokens)
     boxes = np.rint(places)
     np.maximum(boxes, 0, out=boxes)
     np.minimum(boxes, BOX_UNIT, out=boxes)
-    found = WordTable(texts, boxes.astype(np.int64), tokens.line_ends)
-    counts = np.bincount(tokens.sheets, minlength=len(sheets))
-    if visibility is None and "" not in texts and not _any_misplaced(places, sheets):
-        return found, counts.tolist(), [[] for _ in sheets]
-    reasons = list(whys) or [""] * len(texts)
-    _add_place_reasons(reasons, places, texts, tokens, sheets)
+    words = WordTable(texts, boxes.astype(np.int64), tokens.line_ends)
+    counts = np.bincount(tokens.pages, minlength=len(pages))
+    if visibility is None and "" not in texts and not _any_misplaced(places, pages):
+        return words, counts.tolist(), [[] for _ in pages]
+    reasons = list(token_reasons) or [""] * len(texts)
+    _add_place_reasons(reasons, places, texts, tokens, pages)
     if visibility:
         visibility.confirm(reasons, places, tokens.starts)
-    seen = np.array([bool(text and not why) for text, why in zip(texts, reasons, strict=True)], np.bool_)
-    apart = np.array([bool(text and why) for text, why in zip(texts, reasons, strict=True)], np.bool_).nonzero()[0]
-    hidden: list[list[tuple[Word, str]]] = [[] for _ in sheets]
-    for word, row in zip(found.select(apart).words(), apart.tolist(), strict=True):
-        hidden[tokens.sheets[row]].append((word, reasons[row]))
-    counts = np.bincount(tokens.sheets[seen], minlength=len(sheets))
-    return found.select(np.flatnonzero(seen)), counts.tolist(), hidden
+    shown_rows = np.array([bool(text and not reason) for text, reason in zip(texts, reasons, strict=True)], np.bool_)
+    hidden_rows = np.array(
+        [bool(text and reason) for text, reason in zip(texts, reasons, strict=True)], np.bool_
+    ).nonzero()[0]
+    hidden: list[list[tuple[Word, str]]] = [[] for _ in pages]
+    for word, row in zip(words.select(hidden_rows).words(), hidden_rows.tolist(), strict=True):
+        hidden[tokens.pages[row]].append((word, reasons[row]))
+    counts = np.bincount(tokens.pages[shown_rows], minlength=len(pages))
+    return words.select(np.flatnonzero(shown_rows)), counts.tolist(), hidden
 
 
 class Tokens(NamedTuple):
     """Runs of characters without white space, sheet after sheet."""
 
-    sheets: Numbers
+    pages: Numbers
     starts: Numbers
     """Index on its page of the first character."""
     ends: Numbers
@@ -146,18 +148,18 @@ class Tokens(NamedTuple):
     """Whether the source ends the line behind it."""
 
 
-def _tokens(sheets: Sequence[SourcePage]) -> Tokens:
-    codes = np.concatenate([part for sheet in sheets for part in (sheet.chars.codes, PAGE_FEED)])
-    sizes = [len(sheet.chars.codes) + 1 for sheet in sheets]
+def _tokens(pages: Sequence[SourcePage]) -> Tokens:
+    codes = np.concatenate([part for page in pages for part in (page.chars.codes, PAGE_FEED)])
+    sizes = [len(page.chars.codes) + 1 for page in pages]
     offsets = np.cumsum([0, *sizes[:-1]])
-    ink = np.zeros(len(codes) + 1, np.bool_)
-    np.logical_not(SPACE[codes], out=ink[1:])
+    printed = np.zeros(len(codes) + 1, np.bool_)
+    np.logical_not(SPACE[codes], out=printed[1:])
     hyphen = codes == ord(HYPHEN)
-    before = ink[:-1] & ink[1:]
+    before = printed[:-1] & printed[1:]
     before[1:] &= ~hyphen[:-1]
-    first = np.flatnonzero(ink[1:] & ~before)
+    first = np.flatnonzero(printed[1:] & ~before)
     # A run ends where the next character belongs to no run or begins another; the last one is a feed.
-    last = np.flatnonzero(ink[1:-1] & ~before[1:]) + 1
+    last = np.flatnonzero(printed[1:-1] & ~before[1:]) + 1
     line_ends = hyphen[last - 1]
     feeds = np.flatnonzero((codes == 10) | (codes == 13))
     if len(last):
@@ -170,73 +172,75 @@ def _tokens(sheets: Sequence[SourcePage]) -> Tokens:
 def _split_by_reason(tokens: Tokens, visibility: TextVisibility) -> tuple[Tokens, list[str]]:
     """Tokens of one page, cut where the look of their characters changes."""
     rows: list[tuple[int, int, bool]] = []
-    whys: list[str] = []
-    for start, end, feed in zip(tokens.starts.tolist(), tokens.ends.tolist(), tokens.line_ends.tolist(), strict=True):
-        for first, last, why in visibility.split(start, end):
-            rows.append((first, last, feed and last == end))
-            whys.append(why)
-    cut = np.array(rows, np.int64).reshape(-1, 3)
-    return Tokens(np.zeros(len(cut), np.int64), cut[:, 0], cut[:, 1], cut[:, 2].astype(np.bool_)), whys
+    token_reasons: list[str] = []
+    for start, end, ends_line in zip(
+        tokens.starts.tolist(), tokens.ends.tolist(), tokens.line_ends.tolist(), strict=True
+    ):
+        for first, last, reason in visibility.split(start, end):
+            rows.append((first, last, ends_line and last == end))
+            token_reasons.append(reason)
+    table = np.array(rows, np.int64).reshape(-1, 3)
+    return Tokens(np.zeros(len(table), np.int64), table[:, 0], table[:, 1], table[:, 2].astype(np.bool_)), token_reasons
 
 
-def _texts(sheets: Sequence[SourcePage], tokens: Tokens, *, cut: bool) -> list[str]:
+def _texts(pages: Sequence[SourcePage], tokens: Tokens, *, cut: bool) -> list[str]:
     """The tokens as text; those that have been cut are no longer what white space parts."""
-    text = "\n".join(sheet.chars.text for sheet in sheets)
+    text = "\n".join(page.chars.text for page in pages)
     if cut:
         text = text.replace(HYPHEN, "-")
         texts = [text[start:end] for start, end in zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True)]
     else:
         texts = text.replace(HYPHEN, "-\n").split()
-    return list(map(clean, texts)) if any(UNPRINTABLE[sheet.chars.codes].any() for sheet in sheets) else texts
+    return list(map(clean, texts)) if any(UNPRINTABLE[page.chars.codes].any() for page in pages) else texts
 
 
-def _boxes(sheets: Sequence[SourcePage], tokens: Tokens) -> Any:
+def _boxes(pages: Sequence[SourcePage], tokens: Tokens) -> Any:
     """A row for each token: its box in BOX_UNIT, not cut off at the page's edge, from its first and last character."""
-    count = 2 * len(tokens.starts)
-    asked = np.empty(count, np.int64)
-    asked[0::2], asked[1::2] = tokens.starts, tokens.ends - 1
-    counts = np.bincount(tokens.sheets, minlength=len(sheets)).tolist()
-    pages = (repeat(reference(sheet.chars.handle), 2 * n) for sheet, n in zip(sheets, counts, strict=True))
-    edges = char_boxes(chain.from_iterable(pages), asked.tolist())
-    placed = _placed(sheets, tokens, edges)
-    one, two = placed[0::2], placed[1::2]
-    lost = np.isnan(edges[:, 0]).reshape(-1, 2)
-    if lost.any():
-        one[lost[:, 0]] = two[lost[:, 0]]
-        two[lost[:, 1]] = one[lost[:, 1]]
-        one[lost.all(axis=1)] = two[lost.all(axis=1)] = 0
-    boxes = np.minimum(one, two)
-    np.maximum(one[:, 2:], two[:, 2:], out=boxes[:, 2:])
+    size = 2 * len(tokens.starts)
+    indices = np.empty(size, np.int64)
+    indices[0::2], indices[1::2] = tokens.starts, tokens.ends - 1
+    counts = np.bincount(tokens.pages, minlength=len(pages)).tolist()
+    handles = (repeat(reference(page.chars.handle), 2 * count) for page, count in zip(pages, counts, strict=True))
+    edges = char_boxes(chain.from_iterable(handles), indices.tolist())
+    placed = _placed(pages, tokens, edges)
+    first, last = placed[0::2], placed[1::2]
+    missing = np.isnan(edges[:, 0]).reshape(-1, 2)
+    if missing.any():
+        first[missing[:, 0]] = last[missing[:, 0]]
+        last[missing[:, 1]] = first[missing[:, 1]]
+        first[missing.all(axis=1)] = last[missing.all(axis=1)] = 0
+    boxes = np.minimum(first, last)
+    np.maximum(first[:, 2:], last[:, 2:], out=boxes[:, 2:])
     return boxes
 
 
-def _placed(sheets: Sequence[SourcePage], tokens: Tokens, edges: Any) -> Any:
-    first = sheets[0].frame
-    if all(sheet.frame.same_as(first) for sheet in sheets):
+def _placed(pages: Sequence[SourcePage], tokens: Tokens, edges: Any) -> Any:
+    first = pages[0].frame
+    if all(page.frame.same_as(first) for page in pages):
         return first.spread(edges)
-    borders = 2 * np.searchsorted(tokens.sheets, np.arange(len(sheets) + 1))
+    borders = 2 * np.searchsorted(tokens.pages, np.arange(len(pages) + 1))
     parts = pairwise(borders.tolist())
-    return np.concatenate([sheet.frame.spread(edges[a:b]) for sheet, (a, b) in zip(sheets, parts, strict=True)])
+    return np.concatenate([page.frame.spread(edges[a:b]) for page, (a, b) in zip(pages, parts, strict=True)])
 
 
-def _any_misplaced(places: Any, sheets: Sequence[SourcePage]) -> bool:
+def _any_misplaced(places: Any, pages: Sequence[SourcePage]) -> bool:
     """Whether any word may lie off its page or be too small to be read."""
     if not places.size:
         return False
-    least = TINY_POINTS * BOX_UNIT / min(sheet.frame.shown_height for sheet in sheets)
-    low = (places[:, 3] - places[:, 1]).min() < least
-    return bool(low or places.min() <= 0 or places.max() >= BOX_UNIT)
+    least = TINY_POINTS * BOX_UNIT / min(page.frame.shown_height for page in pages)
+    any_tiny = (places[:, 3] - places[:, 1]).min() < least
+    return bool(any_tiny or places.min() <= 0 or places.max() >= BOX_UNIT)
 
 
 def _add_place_reasons(
-    reasons: list[str], places: Any, texts: Sequence[str], tokens: Tokens, sheets: Sequence[SourcePage]
+    reasons: list[str], places: Any, texts: Sequence[str], tokens: Tokens, pages: Sequence[SourcePage]
 ) -> None:
     """Say of words without a reason that they are off the page or tiny; a box without extent says nothing."""
-    away = (places[:, 2:] <= 0).any(axis=1) | (places[:, :2] >= BOX_UNIT).any(axis=1)
-    sizes = np.array([(sheet.frame.shown_width, sheet.frame.shown_height) for sheet in sheets]) / BOX_UNIT
-    wide, high = ((places[:, 2:] - places[:, :2]) * sizes[tokens.sheets]).T
+    off_page = (places[:, 2:] <= 0).any(axis=1) | (places[:, :2] >= BOX_UNIT).any(axis=1)
+    sizes = np.array([(page.frame.shown_width, page.frame.shown_height) for page in pages]) / BOX_UNIT
+    wide, high = ((places[:, 2:] - places[:, :2]) * sizes[tokens.pages]).T
     letters = np.maximum(np.fromiter(map(len, texts), np.int64, len(texts)), 1)
     size = np.maximum(wide / letters, high)
-    for flags, why in ((away, "off the page"), ((size > 0) & (size < TINY_POINTS), "tiny")):
+    for flags, reason in ((off_page, "off the page"), ((size > 0) & (size < TINY_POINTS), "tiny")):
         for row in np.flatnonzero(flags).tolist():
-            reasons[row] = reasons[row] or why
+            reasons[row] = reasons[row] or reason
