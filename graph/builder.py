@@ -15,7 +15,7 @@ from nodes.ports import Services
 from nodes.publish import publish
 from nodes.record_review import record_review
 from nodes.score import score
-from nodes.steps.state_guard import of_this_version
+from nodes.steps.state_guard import with_migrated_state
 from nodes.summarize import summarize
 from state import RunContext, RunInput, RunOutput, RunState
 
@@ -39,7 +39,7 @@ def build_graph(services: Services) -> Builder:
         ("hold", hold),
     ):
         # An input has no version yet: it is not a state that an older program wrote.
-        carried = node if node is ingest else of_this_version(node)
+        carried = node if node is ingest else with_migrated_state(node)
         builder.add_node(name, partial(carried, services=services))
     builder.add_edge(START, "ingest")
     builder.add_edge("ingest", "extract")

@@ -17,7 +17,7 @@ from nodes.domain.runs.state_validation import ValidState
 from nodes.domain.shared.errors import LimitReached
 from nodes.domain.shared.formats import count, duration
 from nodes.ports import Services
-from nodes.steps.batches import close, work_of
+from nodes.steps.batches import close_batch, load_work
 from nodes.steps.extract_document import extract_document
 from nodes.steps.state_guard import enter
 from state import RunContext, RunState
@@ -57,7 +57,7 @@ class _Step:
         slow: bool = False,
     ) -> list[int]:
         """Do these documents; returns those for which the batch waits no longer. Raises LimitReached."""
-        work = await work_of(self.services, self.run, slow)
+        work = await load_work(self.services, self.run, slow)
 
         def on_done(ordinal: int) -> None:
             event = {"event": "document", "ordinal": ordinal, "document": work.inputs[ordinal].document}
@@ -92,7 +92,7 @@ async def _batch(step: _Step, run_state: ValidState) -> dict[str, Any]:
     if any(row.state == "pending" for row in rows):
         return {"headline": f"extract: batch {index + 1} of {total} was left at a drain"}
     in_time = [row for row in rows if not row.slow]
-    await close(services, run, f"findings_batch_{index + 1}", index, rows)
+    await close_batch(services, run, f"findings_batch_{index + 1}", index, rows)
     failed, deferred = sum(row.state == "failed" for row in in_time), len(rows) - len(in_time)
     event = {"event": "batch", "index": index + 1, "total": total, "failed": failed, "deferred": deferred}
     step.runtime.stream_writer(event)
@@ -117,7 +117,7 @@ async def _slow_lane(step: _Step, run_state: ValidState) -> dict[str, Any]:
     rows = [row for ordinal in ordinals for row in await services.ledger.documents(run.run_id, ordinal, ordinal + 1)]
     if any(row.state in ("pending", "deferred") for row in rows):
         return {"headline": "extract: the slow lane was left at a drain"}
-    await close(services, run, f"findings_slow_{index + 1}", index, rows, slow=True)
+    await close_batch(services, run, f"findings_slow_{index + 1}", index, rows, slow=True)
     done, failed = sum(row.state == "done" for row in rows), sum(row.state == "failed" for row in rows)
     event = {"event": "slow_lane", "index": index + 1, "total": -(-len(slow) // size), "done": done, "failed": failed}
     step.runtime.stream_writer(event)

@@ -12,12 +12,12 @@ from langgraph.runtime import Runtime
 from nodes.domain.runs.batching import batch_total
 from nodes.domain.runs.options import ENGINES, OptionError, apply
 from nodes.domain.runs.settings import WORKFLOW_VERSION, ArtifactRef, Run, Settings
-from nodes.domain.runs.state_validation import INPUT, entered
+from nodes.domain.runs.state_validation import INPUT, validated_state
 from nodes.domain.shared.errors import KnownThread
 from nodes.domain.shared.formats import count
 from nodes.ports import Services
 from nodes.prompts.versions import versions_now
-from nodes.steps.fork_inputs import forked
+from nodes.steps.fork_inputs import freeze_fork
 from state import RunContext, RunState
 
 
@@ -26,12 +26,12 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
 
     Raises SourceError, PlaybookError, OptionError, and KnownThread when the thread holds a run of another source.
     """
-    run_input = entered(state, INPUT)
+    run_input = validated_state(state, INPUT)
     options = dict(run_input.options)
     thread_id = runtime.execution_info.thread_id if runtime.execution_info else None
     if parent := str(options.pop("fork", None) or ""):
-        return await _begun(
-            await forked(
+        return await _first_state(
+            await freeze_fork(
                 parent, run_input.playbook or "due-diligence", options, thread_id or str(uuid.uuid4()), services
             ),
             services,
@@ -72,10 +72,10 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
     run = await services.ledger.open_run(new_run, documents)
     if run.run_id != new_run.run_id and (run.source, run.artifacts) != (new_run.source, new_run.artifacts):
         raise KnownThread(f"Thread {run.thread_id} holds a run of {run.source} already: start another thread.")
-    return await _begun(run, services)
+    return await _first_state(run, services)
 
 
-async def _begun(run: Run, services: Services) -> dict[str, Any]:
+async def _first_state(run: Run, services: Services) -> dict[str, Any]:
     """Name the frozen inputs; the state of a run whose first batch comes next."""
     for label, sha256 in run.artifacts.items():
         size = await services.artifacts.size(sha256)

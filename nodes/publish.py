@@ -11,12 +11,12 @@ from langgraph.runtime import Runtime
 
 from nodes.domain.evidence.note_model import Note
 from nodes.domain.runs.settings import ArtifactRef, Run
-from nodes.domain.runs.state_validation import unwritten
-from nodes.domain.runs.webhook_event import event_key, finished
+from nodes.domain.runs.state_validation import note_not_written
+from nodes.domain.runs.webhook_event import event_key, run_finished
 from nodes.domain.shared.errors import Undelivered
 from nodes.domain.shared.formats import money, unit_of
 from nodes.ports import Services
-from nodes.steps.effects import once
+from nodes.steps.effects import perform_once
 from nodes.steps.state_guard import enter
 from state import RunContext, RunState
 
@@ -29,7 +29,7 @@ async def publish(state: RunState, runtime: Runtime[RunContext], *, services: Se
     _, run = await enter(state, runtime, services)
     refs = {ref.name: ref.sha256 for ref in await services.ledger.artifacts(run.run_id)}
     if "note.json" not in refs:
-        raise unwritten()
+        raise note_not_written()
     note = Note.from_json(json.loads(await services.artifacts.get(refs["note.json"])))
     tally = await services.ledger.tally(run.run_id)
     spend = await services.ledger.spent(run.run_id)
@@ -54,7 +54,7 @@ async def publish(state: RunState, runtime: Runtime[RunContext], *, services: Se
     await _release(services, run, "note.html", sha256)
     failed = tally.documents["failed"]
     end = f"completed with {failed} failed" if failed else "completed"
-    event = finished(run, tally, refs["note.md"])
+    event = run_finished(run, tally, refs["note.md"])
     if not await _tell(services, run, event, lambda: runtime.drain_requested):
         end += ", but the webhook was not delivered"
     return {"published": True, "headline": f"publish: {end}"}
@@ -69,7 +69,7 @@ async def _release(services: Services, run: Run, name: str, sha256: str) -> None
         return None if uri is None else {"uri": uri}
 
     key, payload = f"release:{name}:{sha256}", {"name": name, "sha256": sha256}
-    await once(services, run, "release", key, payload, put, stands)
+    await perform_once(services, run, "release", key, payload, put, stands)
 
 
 async def _tell(services: Services, run: Run, event: Mapping[str, Any], stop: Callable[[], bool]) -> bool:
@@ -86,7 +86,7 @@ async def _tell(services: Services, run: Run, event: Mapping[str, Any], stop: Ca
         return await webhook.send(name, event, stop)
 
     try:
-        await once(services, run, "webhook", key, {"where": webhook.where, "event": event["event"]}, send)
+        await perform_once(services, run, "webhook", key, {"where": webhook.where, "event": event["event"]}, send)
     except Undelivered as error:
         await services.ledger.fail_effect(run.run_id, key, str(error))
         return False

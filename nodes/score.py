@@ -14,7 +14,7 @@ from nodes.domain.evidence.findings import RISKS, Finding
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.review.review import Decision, latest, packet, sha256_of, to_bytes
 from nodes.domain.runs.batching import batch_range
-from nodes.domain.runs.completeness import check_findings_stored, check_all_settled
+from nodes.domain.runs.completeness import check_all_settled, check_findings_stored
 from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run
 from nodes.domain.runs.state_validation import ValidState, check_batch_closed, check_retry_lane_closed
 from nodes.domain.scoring.absence import missing_clauses
@@ -23,9 +23,9 @@ from nodes.domain.scoring.risk import score as scored_by
 from nodes.domain.shared.errors import SourceError
 from nodes.domain.shared.formats import count
 from nodes.ports import Services
-from nodes.steps.batches import closed
+from nodes.steps.batches import closed_documents
 from nodes.steps.families import relate_documents
-from nodes.steps.state_guard import enter, what_was_looked_for
+from nodes.steps.state_guard import enter, load_searched_types
 from state import RunContext, RunState
 
 _RATED = ("documents", "suppliers")
@@ -38,17 +38,17 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
     """
     run_state, run = await enter(state, runtime, services)
     playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
-    looked_for = await what_was_looked_for(services, run, playbook)
+    looked_for = await load_searched_types(services, run, playbook)
     decisions = await services.ledger.decisions(run.run_id)
     stored = await _stored(services, run, run_state)
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
-    _require_one(run, documents)
+    _require_one_read(run, documents)
     check_all_settled(run, documents)
     check_findings_stored(run, documents, len(stored))
     related = await relate_documents(services, run, playbook, documents, stored)
-    findings = _decided(related.findings, decisions, playbook)
+    findings = _with_decisions(related.findings, decisions, playbook)
     absent = missing_clauses(findings, related.documents, playbook, looked_for, related.parts)
-    findings += _decided(absent, decisions, playbook)
+    findings += _with_decisions(absent, decisions, playbook)
     scored = scored_by(findings, related.documents, playbook, looked_for, related.parts)
     round_number = run_state.review_round + 1
     findings_ref = await _keep(services, run, "findings", _bytes(scored))
@@ -73,7 +73,7 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
     return changes
 
 
-def _decided(findings: Iterable[Finding], decisions: Sequence[Decision], playbook: Playbook) -> list[Finding]:
+def _with_decisions(findings: Iterable[Finding], decisions: Sequence[Decision], playbook: Playbook) -> list[Finding]:
     """Findings with the decisions that hold; where the playbook asks for several people, one alone does not."""
     findings = list(findings)
     needed = {finding.finding_id: reviewers_needed(finding, playbook) for finding in findings}
@@ -84,7 +84,7 @@ def _decided(findings: Iterable[Finding], decisions: Sequence[Decision], playboo
     ]
 
 
-def _require_one(run: Run, documents: Sequence[DocumentResult]) -> None:
+def _require_one_read(run: Run, documents: Sequence[DocumentResult]) -> None:
     """A note about nothing would look like a note without risks."""
     if not any(document.state == "done" for document in documents):
         first = next((document.reason for document in documents if document.reason), "no reason was recorded")
@@ -98,7 +98,7 @@ async def _stored(services: Services, run: Run, run_state: ValidState) -> list[F
     deferred: set[str] = set()
     for index in range(run_state.batch_total):
         name, batch = f"findings_batch_{index + 1}", batch_range(index, run_state.batch_size, run.documents_total)
-        documents = await closed(services, run, name, refs.get(name), index, batch, slow=False)
+        documents = await closed_documents(services, run, name, refs.get(name), index, batch, slow=False)
         check_batch_closed(run_state, index, complete=len(documents) == len(batch))
         deferred |= {document["document"] for document in documents if document["state"] == "deferred"}
         findings += _findings(documents)
@@ -109,7 +109,7 @@ async def _stored(services: Services, run: Run, run_state: ValidState) -> list[F
             f"findings_slow_{index + 1}",
             slow[index * run_state.batch_size : (index + 1) * run_state.batch_size],
         )
-        documents = await closed(services, run, name, refs.get(name), index, ordinals, slow=True)
+        documents = await closed_documents(services, run, name, refs.get(name), index, ordinals, slow=True)
         tried |= {document["document"] for document in documents}
         findings += _findings(documents)
     check_retry_lane_closed(run_state, deferred, tried)

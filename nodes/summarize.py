@@ -31,8 +31,8 @@ from nodes.domain.text.supplier_names import fullest, spelling
 from nodes.ports import Services
 from nodes.prompts.questions import note_question
 from nodes.steps.batches import facts_of
-from nodes.steps.families import adopted, family_of
-from nodes.steps.state_guard import enter, scored_findings, what_was_looked_for
+from nodes.steps.families import load_families, with_adopted_suppliers
+from nodes.steps.state_guard import enter, load_searched_types, scored_findings
 from state import RunContext, RunState
 
 MOST_FINDINGS = 40
@@ -56,20 +56,20 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
     language = run.settings.language or _language(documents)
     try:
         asks = run.engine == "openai" and run.parent_thread_id is None and run.settings.model_writes_note
-        written = await _written(services, run, findings, language, runtime) if asks else {}
+        written = await _model_sentences(services, run, findings, language, runtime) if asks else {}
     except LimitReached as limit:
         return {"hold": limit.kind, "headline": f"hold: {limit}"}
     ratings = [
         SupplierRating(name, rating["risk"], rating["score"], tuple(rating["reasons"]))
         for name, rating in scored["suppliers"].items()
     ]
-    looked_for = await what_was_looked_for(services, run, playbook)
+    looked_for = await load_searched_types(services, run, playbook)
     facts: dict[str, list[Fact]] = {}
     if playbook.kind == "decisions":
-        families, facts = None, await _stated(services, run, documents)
+        families, facts = None, await _facts_by_document(services, run, documents)
     else:
-        families = await family_of(services, run, documents, facts)
-        documents = adopted(documents, families)
+        families = await load_families(services, run, documents, facts)
+        documents = with_adopted_suppliers(documents, families)
     part_documents = families.parts if families else frozenset()
     title = note_title(playbook.title, run.name, language)
     note_input = NoteInput(title, findings, documents, playbook, ratings, language, written, looked_for, part_documents)
@@ -87,17 +87,19 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
 def _note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact]], families: Families | None) -> tuple[Note, str]:
     """`facts` by document; `known` are the families of contracts, None where the documents are court decisions."""
     from nodes.domain.report.writers.rulings_note import (
-        write_decision_note,  # only a run at its end, of this kind, needs it
+        write_ruling_note,  # only a run at its end, of this kind, needs it
     )
 
     note = (
-        write_decision_note(note_input, facts) if families is None else write_contract_note(note_input, facts, families)
+        write_ruling_note(note_input, facts) if families is None else write_contract_note(note_input, facts, families)
     )
     note = with_dropped(note)
     return note, to_markdown(note)
 
 
-async def _stated(services: Services, run: Run, documents: Sequence[DocumentResult]) -> dict[str, list[Fact]]:
+async def _facts_by_document(
+    services: Services, run: Run, documents: Sequence[DocumentResult]
+) -> dict[str, list[Fact]]:
     return {
         row.document: [Fact.from_json(record) for record in await facts_of(services, run, row)]
         for row in documents
@@ -116,7 +118,7 @@ def _language(documents: Sequence[DocumentResult]) -> str:
     return languages.most_common(1)[0][0] if languages else "en"
 
 
-async def _written(
+async def _model_sentences(
     services: Services, run: Run, findings: Sequence[Finding], language: str, runtime: Runtime[RunContext]
 ) -> dict[str, Sequence[Sentence]]:
     """A model's sentences by supplier, asked for side by side; an error waits until the calls in flight have ended.
@@ -133,7 +135,7 @@ async def _written(
 
     async def ask(ordinal: int) -> None:
         supplier = suppliers[ordinal]
-        written[supplier] = await _about(services, run, supplier, by_supplier[supplier], language)
+        written[supplier] = await _sentences_about(services, run, supplier, by_supplier[supplier], language)
 
     # The pool of the documents serves here too, in a lane that is never used again.
     lane = next(_lanes)
@@ -148,7 +150,7 @@ async def _none() -> Sequence[int]:
     return ()
 
 
-async def _about(
+async def _sentences_about(
     services: Services, run: Run, supplier: str, findings: Sequence[Finding], language: str
 ) -> list[Sentence]:
     """What the first model says of one supplier that can; nothing where none gives a usable answer."""

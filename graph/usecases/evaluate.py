@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from graph.usecases.request_args import check_engine
 from nodes.domain.contracts.families.families import ACROSS
-from nodes.domain.evaluation.evaluation import Scores, Seen, evaluate, together
+from nodes.domain.evaluation.evaluation import Scores, ReadDocument, evaluate, combine_scores
 from nodes.domain.evaluation.golden_set import Gold, GoldError, read_gold
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.prompt_injection import INSTRUCTION
-from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.playbook.searched_types import SearchScope
 from nodes.domain.runs.options import ENGINES, OptionError, apply
 from nodes.domain.runs.settings import Settings
 from nodes.domain.shared.formats import count, one_line
@@ -204,7 +204,7 @@ async def measure(
     thread_id = str(run.thread_id)
     seen = [one async for one in _seen(reprise, thread_id)]
     parts = [evaluate(each.gold, _of(seen, each.source if len(sets) > 1 else None), types) for each in sets]
-    scores = parts[0] if len(parts) == 1 else together(parts)
+    scores = parts[0] if len(parts) == 1 else combine_scores(parts)
     return Measured(side.name, thread_id, scores, await _took(reprise, run))
 
 
@@ -214,7 +214,7 @@ def _outermost(folders: Sequence[Path]) -> list[str]:
     return [str(folder) for folder in folders if not places & set(folder.resolve().parents)]
 
 
-def _of(seen: Sequence[tuple[Path, str, Seen]], folder: Path | None) -> list[Seen]:
+def _of(seen: Sequence[tuple[Path, str, ReadDocument]], folder: Path | None) -> list[ReadDocument]:
     """Documents of a folder, by their names below it; all of them where it is None."""
     if folder is None:
         return [one for _, _, one in seen]
@@ -226,7 +226,7 @@ def _of(seen: Sequence[tuple[Path, str, Seen]], folder: Path | None) -> list[See
     ]
 
 
-async def _seen(reprise: Reprise, thread_id: str) -> AsyncIterator[tuple[Path, str, Seen]]:
+async def _seen(reprise: Reprise, thread_id: str) -> AsyncIterator[tuple[Path, str, ReadDocument]]:
     """Documents, each with its file and the rest of the name of what is embedded in one."""
     run = await reprise.views.run_of(thread_id)
     if run is None:
@@ -234,7 +234,7 @@ async def _seen(reprise: Reprise, thread_id: str) -> AsyncIterator[tuple[Path, s
     findings = await reprise.findings(thread_id)
     artifacts = reprise.parts.outside.services.artifacts
     playbook = Playbook.model_validate_json(await artifacts.get(run.artifacts["playbook"]))
-    looked_for = LookedFor(playbook)
+    looked_for = SearchScope(playbook)
     inputs = {one["document"]: one for one in json.loads(await artifacts.get(run.artifacts["inputs"]))}
     files = {one["path"]: one["document"] for one in inputs.values() if not one["container"]}
     for row in await reprise.parts.ledger.documents(run.run_id, 0, run.documents_total):
@@ -243,7 +243,7 @@ async def _seen(reprise: Reprise, thread_id: str) -> AsyncIterator[tuple[Path, s
             text = _running(DocumentText.from_json(json.loads(await artifacts.get(row.text_ref))))
         path = inputs[row.document]["path"]
         mine = [one for one in findings if one.document == row.document]
-        seen = Seen(row.document, text, mine, _findable(playbook, looked_for.types(row)))
+        seen = ReadDocument(row.document, text, mine, _findable(playbook, looked_for.types(row)))
         yield Path(path), row.document.removeprefix(files[path]), seen
 
 

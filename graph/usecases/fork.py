@@ -16,14 +16,14 @@ from graph.usecases.request_args import absolute, plain
 from graph.views.comparison import Comparison, compare
 from graph.views.run_view import RunView, Views
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.searched_types import LookedFor, own_rules_differ
-from nodes.domain.review.decision_carryover import unsettled
+from nodes.domain.playbook.searched_types import SearchScope, own_rules_differ
+from nodes.domain.review.decision_carryover import count_unfinished
 from nodes.domain.runs.options import apply
 from nodes.domain.runs.settings import Run
-from nodes.domain.runs.state_validation import readable
+from nodes.domain.runs.state_validation import valid_part
 from nodes.domain.shared.errors import KnownThread, NotForkable
 from nodes.domain.shared.formats import count
-from nodes.domain.shared.shell_quote import as_typed
+from nodes.domain.shared.shell_quote import shell_word
 from nodes.steps.fork_inputs import require_kind
 from state import RunInput
 
@@ -80,7 +80,7 @@ class Forking:
         playbook = await self._playbook(run.artifacts["playbook"])
         forked = "looked_for" in run.artifacts
         read_by = await self._playbook(run.artifacts["looked_for"]) if forked else playbook
-        looked_for = LookedFor(read_by)
+        looked_for = SearchScope(read_by)
         sentences = []
         documents = await self.parts.ledger.documents(run.run_id, 0, run.documents_total)
         sought = [looked_for.types(one) for one in documents if one.state == "done"]
@@ -98,7 +98,7 @@ class Forking:
         sides = []
         for thread in (first, second):
             run = await self._run(await self.find(thread))
-            state = readable((await self.views.head(run.thread_id)).values)
+            state = valid_part((await self.views.head(run.thread_id)).values)
             documents = await self.parts.ledger.documents(run.run_id, 0, run.documents_total)
             suppliers = {}
             if state.get("findings"):
@@ -114,12 +114,12 @@ class Forking:
         if (await self.views.head(thread_id)).config["configurable"].get("checkpoint_id"):
             await self.views.refuse_busy(thread_id)
             known = name or thread_id
-            raise KnownThread(f"Thread {known} has begun already: python run.py resume {as_typed(known)}")
-        left = unsettled(await self.parts.ledger.documents(parent.run_id, 0, parent.documents_total))
+            raise KnownThread(f"Thread {known} has begun already: python run.py resume {shell_word(known)}")
+        left = count_unfinished(await self.parts.ledger.documents(parent.run_id, 0, parent.documents_total))
         if left:
             who = parent.name or parent.thread_id
             raise NotForkable(
-                f"{count(left, 'document')} of {who} are still to be read: python run.py resume {as_typed(who)}, "
+                f"{count(left, 'document')} of {who} are still to be read: python run.py resume {shell_word(who)}, "
                 "then fork it."
             )
 

@@ -20,7 +20,7 @@ _frozen: dict[tuple[str, str], tuple[Playbook, list[SourceDocument], Counter[str
 """Parsed once for all batches of a run; named by content, so it cannot be stale."""
 
 
-async def work_of(services: Services, run: Run, slow: bool) -> Work:
+async def load_work(services: Services, run: Run, slow: bool) -> Work:
     """Playbook and document list as they were frozen, never as they are today."""
     key = (run.artifacts["playbook"], run.artifacts["inputs"])
     if key not in _frozen:
@@ -34,7 +34,7 @@ async def work_of(services: Services, run: Run, slow: bool) -> Work:
     return Work(run, playbook, inputs, attachment_counts, slow)
 
 
-async def close(
+async def close_batch(
     services: Services, run: Run, name: str, index: int, rows: Sequence[DocumentResult], *, slow: bool = False
 ) -> bytes:
     """Store the findings of these documents as one immutable object; doing it again stores the same bytes.
@@ -64,7 +64,7 @@ async def close(
     return stored
 
 
-async def closed(
+async def closed_documents(
     services: Services, run: Run, name: str, sha256: str | None, index: int, ordinals: Sequence[int], *, slow: bool
 ) -> list[dict[str, Any]]:
     """The documents of a closed batch or step of the slow lane, each with its findings; [] when it was never closed.
@@ -81,7 +81,7 @@ async def closed(
         listed = await services.ledger.documents(run.run_id, min(ordinals), max(ordinals) + 1)
         chosen = set(ordinals)
         rows = [row for row in listed if row.ordinal in chosen]
-        stored = await close(services, run, name, index, rows, slow=slow)
+        stored = await close_batch(services, run, name, index, rows, slow=slow)
     documents: list[dict[str, Any]] = json.loads(stored)["documents"]
     return documents
 
@@ -92,7 +92,7 @@ async def _findings_of(services: Services, run: Run, row: DocumentResult) -> tup
     try:
         return row, json.loads(await services.artifacts.get(row.findings_ref))
     except ArtifactMissing:
-        row = await _again(services, run, row)
+        row = await _redo(services, run, row)
     return row, json.loads(await services.artifacts.get(row.findings_ref)) if row.findings_ref else []
 
 
@@ -115,15 +115,15 @@ async def _stored(services: Services, run: Run, row: DocumentResult, name: str) 
     try:
         return await services.artifacts.get(getattr(row, name))
     except ArtifactMissing:
-        redone = await _again(services, run, row)
+        redone = await _redo(services, run, row)
     # Only this was lost: a document that is done stays done, with the findings that it has.
     refs = {ref: getattr(redone, ref) or getattr(row, ref) for ref in ("text_ref", "facts_ref")}
     await services.ledger.finish_document(run.run_id, replace(row, **refs))
     return await services.artifacts.get(getattr(redone, name)) if getattr(redone, name) else None
 
 
-async def _again(services: Services, run: Run, row: DocumentResult) -> DocumentResult:
+async def _redo(services: Services, run: Run, row: DocumentResult) -> DocumentResult:
     """Do a document once more whose stored results are gone; its answers are reused."""
-    await extract_document(services, await work_of(services, run, True), row.ordinal, force=True)
+    await extract_document(services, await load_work(services, run, True), row.ordinal, force=True)
     (row,) = await services.ledger.documents(run.run_id, row.ordinal, row.ordinal + 1)
     return row

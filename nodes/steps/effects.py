@@ -12,7 +12,7 @@ from nodes.ports import Services
 Outcome = Mapping[str, Any]
 
 
-async def once(
+async def perform_once(
     services: Services,
     run: Run,
     kind: str,

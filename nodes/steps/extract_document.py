@@ -16,7 +16,7 @@ from nodes.domain.evidence.findings import Candidate, Finding
 from nodes.domain.evidence.locate_findings import bare_quotes, locate_candidates, locate_facts, lost_quotes, states_name
 from nodes.domain.playbook.fact_readers import facts_version
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.prompt_injection import instruction_candidates, hidden_findings
+from nodes.domain.playbook.prompt_injection import hidden_findings, instruction_candidates
 from nodes.domain.playbook.searched_types import local_types
 from nodes.domain.runs.settings import DocumentResult, Run, chain
 from nodes.domain.shared.errors import AnswerInvalid, ArtifactMissing, DocumentError, Transient, Unreadable
@@ -27,7 +27,7 @@ from nodes.domain.text.search_entries import Entry, entries_of
 from nodes.domain.text.sentences import heading_at
 from nodes.ports import Answer, Services, Timeouts, ToolRequest
 from nodes.prompts.questions import ANSWER_TOKENS, model_question
-from nodes.steps.summarize_ruling import summarized
+from nodes.steps.summarize_ruling import summarize_ruling
 
 SLOW_FACTOR = 3.0
 """How many times the usual limits a document of the slow lane may take."""
@@ -54,7 +54,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Extraction:
     """What an engine says of a document."""
 
     candidates: Sequence[Candidate]
@@ -133,16 +133,16 @@ class _Document:
             return self.result(state="skipped", reason=source.skipped)
         reading, raw = await self._read()
         self.pages = tuple((number, state, reason) for number, state, reason in reading.value["pages"])
-        text = await _off_the_loop(len(raw), _parse, raw)
-        self.entries = await _off_the_loop(len(raw), entries_of, text)
-        rules = await self._ask(rules_question(services, self.work.playbook, source, reading.value["text_ref"]))
+        text = await _in_thread_if_large(len(raw), _parse, raw)
+        self.entries = await _in_thread_if_large(len(raw), entries_of, text)
+        rules = await self._call(rules_question(services, self.work.playbook, source, reading.value["text_ref"]))
         text = replace(text, instructions=tuple((start, end) for start, end in rules.value.get("instructions", ())))
-        extraction = _seen_by_rules(rules.value)
+        extraction = _extraction_by_rules(rules.value)
         case_law = self.work.playbook.kind == "decisions"
         if run.engine == "openai" and not case_law:
-            extraction = await self._seen_by_models(text, extraction)
+            extraction = await self._extraction_by_models(text, extraction)
         candidates = [*extraction.candidates, *instruction_candidates(text)]
-        findings = await _off_the_loop(len(raw), locate_candidates, text, source, candidates, extraction.supplier)
+        findings = await _in_thread_if_large(len(raw), locate_candidates, text, source, candidates, extraction.supplier)
         await _reject_unlocated(services, run, extraction, findings)
         headings = [(start, heading) for start, heading in rules.value.get("headings", ())]
         findings = [
@@ -150,9 +150,9 @@ class _Document:
             for finding in findings
         ]
         findings += hidden_findings(text, source, extraction.supplier)
-        facts = await _off_the_loop(len(raw), locate_facts, text, rules.value.get("facts", ()))
+        facts = await _in_thread_if_large(len(raw), locate_facts, text, rules.value.get("facts", ()))
         if run.engine == "openai" and case_law:
-            model_facts, notes, self.model = await summarized(services, run, source, text, facts, self._ask)
+            model_facts, notes, self.model = await summarize_ruling(services, run, source, text, facts, self._call)
             facts, extraction = [*facts, *model_facts], replace(extraction, warnings=notes)
         return self.result(
             state="done",
@@ -181,31 +181,31 @@ class _Document:
     async def _read(self) -> tuple[Answer, bytes]:
         """What the reader said and the text that it stored; where that was lost, the document is read again."""
         question = read_question(self.services, self.run, self.source)
-        reading = await self._ask(question)
+        reading = await self._call(question)
         try:
             return reading, await self.services.artifacts.get(reading.value["text_ref"])
         except ArtifactMissing:
             await self.services.calls.forget(self.run, reading)
-        reading = await self._ask(question)
+        reading = await self._call(question)
         return reading, await self.services.artifacts.get(reading.value["text_ref"])
 
-    async def _ask(self, question: ToolRequest) -> Answer:
+    async def _call(self, question: ToolRequest) -> Answer:
         return await self.services.calls.call(self.run, replace(question, timeouts=self.timeouts))
 
-    async def _seen_by_models(self, text: DocumentText, rules: _Seen) -> _Seen:
+    async def _extraction_by_models(self, text: DocumentText, rules: _Extraction) -> _Extraction:
         """What the first model says that can do this document; each of its questions names that model."""
         failed: list[str] = []
         for model in chain(self.run.settings.models, "extract") or ("",):
             self.model = model
             try:
-                extraction = await self._seen_by(model, text, rules)
+                extraction = await self._extraction_by(model, text, rules)
             except AnswerInvalid as error:
                 failed.append(str(error))
                 continue
             return replace(extraction, warnings=(*failed, *extraction.warnings))
         raise AnswerInvalid(" ".join(failed))
 
-    async def _seen_by(self, model: str, text: DocumentText, rules: _Seen) -> _Seen:
+    async def _extraction_by(self, model: str, text: DocumentText, rules: _Extraction) -> _Extraction:
         """The rules choose what the model reads; what counts is what the model finds there."""
         candidates: list[Candidate] = []
         warnings: list[str] = []
@@ -220,10 +220,10 @@ class _Document:
                 if party and not supplier and states_name(text, party.name, party.quote):
                     supplier = party.name
         judged = local_types(text.language) | {rule.type for rule in self.work.playbook.rules}
-        lost = await _off_the_loop(len(text.text), lost_quotes, text, candidates)
-        bare = await _off_the_loop(len(text.text), bare_quotes, text, candidates)
+        lost = await _in_thread_if_large(len(text.text), lost_quotes, text, candidates)
+        bare = await _in_thread_if_large(len(text.text), bare_quotes, text, candidates)
         candidates = compare_engines(candidates, rules.candidates, judged, lost, bare)
-        return _Seen(candidates, supplier or rules.supplier, warnings, answers)
+        return _Extraction(candidates, supplier or rules.supplier, warnings, answers)
 
     async def _answers(
         self, model: str, text: DocumentText, chunk: Sequence[Passage], room: int = ANSWER_TOKENS
@@ -233,7 +233,7 @@ class _Document:
         question = model_question(text, chunk, clauses, model=model, document=document, max_tokens=room)
         try:
             async with self.services.pool.slot():
-                return [(await self._ask(question), chunk)]
+                return [(await self._call(question), chunk)]
         except AnswerInvalid as error:
             halves = halve(text, chunk) if error.cut else []
             # A prompt that is too long was not answered, and so used nothing: more room would not help it.
@@ -278,13 +278,13 @@ def rules_question(services: Services, playbook: Playbook, source: SourceDocumen
     )
 
 
-def _seen_by_rules(value: Mapping[str, Any]) -> _Seen:
+def _extraction_by_rules(value: Mapping[str, Any]) -> _Extraction:
     supplier = value.get("supplier") or {}
     candidates = [Candidate(**candidate) for candidate in value["candidates"]]
-    return _Seen(candidates, supplier.get("name", ""), passages=value.get("passages", ()))
+    return _Extraction(candidates, supplier.get("name", ""), passages=value.get("passages", ()))
 
 
-async def _reject_unlocated(services: Services, run: Run, extraction: _Seen, findings: Sequence[Finding]) -> None:
+async def _reject_unlocated(services: Services, run: Run, extraction: _Extraction, findings: Sequence[Finding]) -> None:
     """An answer with quotes that are not in the document is kept for this run, but no other run builds on it."""
     lost = {finding.quote for finding in findings if finding.alignment == "not_found"}
     for answer, quotes in extraction.answers:
@@ -292,7 +292,7 @@ async def _reject_unlocated(services: Services, run: Run, extraction: _Seen, fin
             await services.calls.reject(run, answer, "quotes that are not in the document")
 
 
-async def _off_the_loop(size: int, work: Callable[..., T], *args: Any) -> T:
+async def _in_thread_if_large(size: int, work: Callable[..., T], *args: Any) -> T:
     """In a thread where the document is large; a small one takes longer to hand over than to do."""
     return work(*args) if size < SMALL_BYTES else await asyncio.to_thread(work, *args)
 

@@ -40,11 +40,11 @@ async def relate_documents(
     Of court decisions: which documents are attached to one, so that nothing is missed in them.
     """
     if playbook.kind == "decisions":
-        return RelatedDocuments(documents, list(findings), await _attached(services, run, documents))
+        return RelatedDocuments(documents, list(findings), await _attached_documents(services, run, documents))
     if playbook.kind != "contracts":
         return RelatedDocuments(documents, list(findings), ())
-    run_families = await family_of(services, run, documents)
-    rows = adopted(documents, run_families)
+    run_families = await load_families(services, run, documents)
+    rows = with_adopted_suppliers(documents, run_families)
     suppliers = {
         row.document: row.supplier
         for row, before in zip(rows, documents, strict=True)
@@ -64,7 +64,7 @@ async def relate_documents(
     return RelatedDocuments(rows, marked_findings, run_families.parts)
 
 
-async def family_of(
+async def load_families(
     services: Services,
     run: Run,
     documents: Sequence[DocumentResult],
@@ -85,7 +85,7 @@ async def family_of(
     return families(members)
 
 
-async def _attached(services: Services, run: Run, documents: Sequence[DocumentResult]) -> frozenset[str]:
+async def _attached_documents(services: Services, run: Run, documents: Sequence[DocumentResult]) -> frozenset[str]:
     """What lies beside a court decision and belongs to it; one document's facts are in memory at a time."""
     from nodes.domain.case_law.groups import (
         KINDS,
@@ -100,7 +100,7 @@ async def _attached(services: Services, run: Run, documents: Sequence[DocumentRe
     return frozenset(group_rulings(papers).attached)
 
 
-def adopted(documents: Sequence[DocumentResult], run_families: Families) -> list[DocumentResult]:
+def with_adopted_suppliers(documents: Sequence[DocumentResult], run_families: Families) -> list[DocumentResult]:
     """The documents, each under its supplier: a part that names none under that of its agreement, and one company
     under one spelling."""
     suppliers = run_families.adopted()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.review.decision_carryover import carried, fork_of, unsettled
+from nodes.domain.review.decision_carryover import carried_over, count_unfinished, fork_of
 from nodes.domain.runs.options import apply
 from nodes.domain.runs.settings import WORKFLOW_VERSION, Run
 from nodes.domain.shared.errors import ArtifactMissing, NotForkable
@@ -18,7 +18,7 @@ from nodes.domain.shared.shell_quote import shell_word
 from nodes.ports import Services
 
 
-async def forked(
+async def freeze_fork(
     parent_run_id: str, playbook_name: str, options: Mapping[str, Any], thread_id: str, services: Services
 ) -> Run:
     """Freeze a run over the documents of another, with the decisions that still hold; doing it again changes nothing.
@@ -26,7 +26,7 @@ async def forked(
     `options`: name, job, and settings that differ from the parent's. Raises UnknownThread, PlaybookError, NotForkable.
     """
     parent = await services.ledger.run(parent_run_id)
-    open_count = unsettled(await services.ledger.documents(parent.run_id, 0, parent.documents_total))
+    open_count = count_unfinished(await services.ledger.documents(parent.run_id, 0, parent.documents_total))
     parent_name = parent.name or parent.thread_id
     if open_count:
         raise NotForkable(
@@ -55,7 +55,7 @@ async def forked(
     if not await services.ledger.decisions(run.run_id):
         packets = await _packets(parent, services)
         await services.ledger.decide(
-            run.run_id, carried(await services.ledger.decisions(parent.run_id), packets, playbook)
+            run.run_id, carried_over(await services.ledger.decisions(parent.run_id), packets, playbook)
         )
     return run
 

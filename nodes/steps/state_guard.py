@@ -15,11 +15,11 @@ from nodes.domain.runs.settings import Run
 from nodes.domain.runs.state_validation import (
     ValidState,
     check_against_run,
-    validated_state,
+    check_packet,
     check_scored_findings,
     missing_artifact,
-    check_packet,
     unknown_run,
+    validated_state,
 )
 from nodes.domain.runs.versions import migrate_state
 from nodes.domain.shared.errors import ArtifactMissing, UnknownThread
@@ -28,21 +28,21 @@ from nodes.ports import Services
 Node = Callable[..., Awaitable[dict[str, Any]]]
 
 
-def of_this_version(node: Node) -> Node:
+def with_migrated_state(node: Node) -> Node:
     """The node, given the state of a thread that an older program wrote as this one has it; what changed is stored.
 
     Raises VersionNewer for a thread of a newer program.
     """
 
     @wraps(node)
-    async def carried(state: Mapping[str, Any], runtime: Runtime[Any], *, services: Services) -> dict[str, Any]:
+    async def migrating_node(state: Mapping[str, Any], runtime: Runtime[Any], *, services: Services) -> dict[str, Any]:
         migrated_state = migrate_state(state)
         changes = await node(migrated_state, runtime, services=services)
         if migrated_state is state:
             return changes
         return {name: value for name, value in migrated_state.items() if state.get(name) != value} | changes
 
-    return carried
+    return migrating_node
 
 
 async def enter(state: Mapping[str, Any], runtime: Runtime[Any], services: Services) -> tuple[ValidState, Run]:
@@ -71,7 +71,7 @@ async def scored_findings(run_state: ValidState, run: Run, services: Services) -
     return scored  # type: ignore[no-any-return]
 
 
-async def what_was_looked_for(services: Services, run: Run, playbook: Playbook) -> SearchScope:
+async def load_searched_types(services: Services, run: Run, playbook: Playbook) -> SearchScope:
     """By the run's own playbook, or, of a fork, by that of the run whose documents it scores anew."""
     sha256 = run.artifacts.get("looked_for")
     return SearchScope(Playbook.model_validate_json(await services.artifacts.get(sha256)) if sha256 else playbook)

@@ -12,10 +12,10 @@ from nodes.domain.shared.errors import AnswerInvalid
 from nodes.domain.shared.formats import count
 from nodes.domain.text.documents import DocumentText, SourceDocument
 from nodes.ports import Answer, Services, ToolRequest
-from nodes.prompts.decisions import summary_question
+from nodes.prompts.rulings import summary_question
 
 
-async def summarized(
+async def summarize_ruling(
     services: Services,
     run: Run,
     source: SourceDocument,

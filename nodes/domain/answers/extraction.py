@@ -25,15 +25,15 @@ MOST_CLAUSES = 200
 MOST_QUOTE_CHARS = 6_000
 """A quote longer than this is no operative sentence."""
 
-UNSURE = 0.5
+DEFAULT_CONFIDENCE = 0.5
 """Confidence of a clause for which the model gave none that can be read."""
 
-_WORDS = {
-    UNSURE: ("medium", "moderate", "moyen", "moyenne", "modéré"),
+_CONFIDENCE_WORDS = {
+    DEFAULT_CONFIDENCE: ("medium", "moderate", "moyen", "moyenne", "modéré"),
     0.9: ("high", "very high", "certain", "sure", "élevé", "élevée", "haute", "haut", "forte", "fort"),
     0.3: ("low", "very low", "unsure", "faible", "bas", "basse"),
 }
-_BY_WORD = {word: value for value, words in _WORDS.items() for word in words}
+_CONFIDENCE_BY_WORD = {word: value for value, words in _CONFIDENCE_WORDS.items() for word in words}
 _EMPTY_WORDS = {"", "n/a", "na", "none", "null", "nil", "not found", "not specified", "not mentioned", "no clause", "…"}
 _EMPTY_WORDS |= {"...", "aucun", "aucune", "néant", "non trouvé", "non précisé", "non spécifié", "sans objet"}
 
@@ -56,20 +56,20 @@ _ROLE = re.compile(
 )
 
 
-def _sure(value: object) -> float:
+def _parse_confidence(value: object) -> float:
     """0 to 1 from whatever a model calls its confidence: 0.9, "0,9", 9, 90, "90 %", "high", "élevée", null."""
     if isinstance(value, str):
         word = value.strip().casefold()
-        if word in _BY_WORD:
-            return _BY_WORD[word]
+        if word in _CONFIDENCE_BY_WORD:
+            return _CONFIDENCE_BY_WORD[word]
         match = re.search(r"-?\d+(?:[.,]\d+)?", word)
         value = float(match[0].replace(",", ".")) / (100 if "%" in word else 1) if match else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return UNSURE
+        return DEFAULT_CONFIDENCE
     return min(max(value / (1 if value <= 1 else 10 if value <= 10 else 100), 0.0), 1.0)
 
 
-def _number(value: object) -> int | None:
+def _parse_passage_number(value: object) -> int | None:
     """The number of a passage from 3, 3.0, "3" or "passage 3"."""
     if isinstance(value, str):
         match = re.search(r"\d{1,9}", value)
@@ -79,14 +79,14 @@ def _number(value: object) -> int | None:
     return int(value)
 
 
-def _words(value: object) -> object:
+def _null_as_empty(value: object) -> object:
     """A null text is an empty one; anything else must be a text."""
     return "" if value is None else value
 
 
-Words = Annotated[str, BeforeValidator(_words)]
-Sure = Annotated[float, BeforeValidator(_sure), WithJsonSchema({"type": "number"})]
-Number = Annotated[int | None, BeforeValidator(_number), WithJsonSchema({"type": "integer"})]
+Text = Annotated[str, BeforeValidator(_null_as_empty)]
+Confidence = Annotated[float, BeforeValidator(_parse_confidence), WithJsonSchema({"type": "number"})]
+PassageNumber = Annotated[int | None, BeforeValidator(_parse_passage_number), WithJsonSchema({"type": "integer"})]
 
 
 class _Answer(BaseModel):
@@ -96,17 +96,17 @@ class _Answer(BaseModel):
 class ClauseAnswer(_Answer):
     """One clause that the model reports."""
 
-    clause_type: Words = Field(description="One of the wanted slugs.")
-    passage_id: Number = Field(default=None, description="Number of the passage that holds the quote.")
-    quote: Words = Field(description="The operative sentence, verbatim.")
-    confidence: Sure = Field(default=UNSURE, description="0 to 1.")
+    clause_type: Text = Field(description="One of the wanted slugs.")
+    passage_id: PassageNumber = Field(default=None, description="Number of the passage that holds the quote.")
+    quote: Text = Field(description="The operative sentence, verbatim.")
+    confidence: Confidence = Field(default=DEFAULT_CONFIDENCE, description="0 to 1.")
 
 
 class SupplierAnswer(_Answer):
     """The party that sells or performs."""
 
-    name: Words = Field(description="As the contract names it.")
-    quote: Words = Field(default="", description="The words that name it, verbatim.")
+    name: Text = Field(description="As the contract names it.")
+    quote: Text = Field(default="", description="The words that name it, verbatim.")
 
 
 class ClauseAnswers(_Answer):
@@ -119,7 +119,7 @@ class ClauseAnswers(_Answer):
 class SentenceAnswer(_Answer):
     """One sentence of the note."""
 
-    text: Words = Field(description="The sentence.")
+    text: Text = Field(description="The sentence.")
     cites: list[str] = Field(description="Ids of the findings that it rests on.")
 
 

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 from nodes.domain.evidence.findings import Candidate
-from nodes.domain.playbook.prompt_injection import masked
+from nodes.domain.playbook.prompt_injection import mask_instructions
 from nodes.domain.text.documents import PAGE_BREAK, DocumentText
 from nodes.domain.text.paragraphs import cut, nearest_break, paragraphs
 
@@ -71,7 +71,7 @@ def choose(
     Without any: the opening, the end and evenly spread paragraphs between them.
     """
     size = len(text.text)
-    best, secondary = (_places(text.text, part) for part in _by_worth(candidates))
+    best, secondary = (_places(text.text, part) for part in _rank_by_type(candidates))
     likely_spans = _places(text.text, likely)
     if size <= SHORT_CHARS or (not best and size <= budget_chars):
         return _passages(text, [(0, size)])
@@ -141,21 +141,23 @@ def halve(text: DocumentText, chunk: Sequence[Passage]) -> list[list[Passage]]:
 def render(text: DocumentText, passages: Iterable[Passage]) -> str:
     """The passages as a prompt shows them: numbered blocks, nothing in them able to end a block."""
     blocks = (
-        f'<passage id="{number}" page="{passage.page}">\n{shown(text, passage)}\n</passage>'
+        f'<passage id="{number}" page="{passage.page}">\n{visible_text(text, passage)}\n</passage>'
         for number, passage in enumerate(passages, start=1)
     )
     return "\n".join(blocks)
 
 
-def shown(text: DocumentText, passage: Passage) -> str:
+def visible_text(text: DocumentText, passage: Passage) -> str:
     """The text of a passage as a model sees it: without what addresses a machine reader."""
-    plain = masked(text.text[passage.start : passage.end], passage.start, text.instructions).replace(PAGE_BREAK, "\n")
+    plain = mask_instructions(text.text[passage.start : passage.end], passage.start, text.instructions).replace(
+        PAGE_BREAK, "\n"
+    )
     return _TAG.sub("‹", _UNSENDABLE.sub(" ", plain))
 
 
 def fingerprint(text: DocumentText, passage: Passage) -> str:
     """sha256 of what a model sees of a passage."""
-    return hashlib.sha256(f"{passage.page}\n{shown(text, passage)}".encode()).hexdigest()
+    return hashlib.sha256(f"{passage.page}\n{visible_text(text, passage)}".encode()).hexdigest()
 
 
 def reading_list(
@@ -163,10 +165,10 @@ def reading_list(
 ) -> list[list[Passage]]:
     """What a model reads of a document, in chunks of one question each."""
     budget = max(READ_LEAST, int(len(text.text) * READ_SHARE))
-    return chunks(text, choose(text, candidates, budget, likely_ones(text, passages)), chunk_chars)
+    return chunks(text, choose(text, candidates, budget, likely_candidates(text, passages)), chunk_chars)
 
 
-def likely_ones(text: DocumentText, passages: Sequence[Sequence[Any]]) -> list[Candidate]:
+def likely_candidates(text: DocumentText, passages: Sequence[Sequence[Any]]) -> list[Candidate]:
     """The passages of an answer of the local engine, [clause type, start, length, confidence], as candidates."""
     return [
         Candidate(clause_type, text.text[start : start + length], confidence, "local", start)
@@ -174,7 +176,7 @@ def likely_ones(text: DocumentText, passages: Sequence[Sequence[Any]]) -> list[C
     ]
 
 
-def _by_worth(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+def _rank_by_type(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
     """The best candidate of each clause type, and the others; the surest first in both."""
     ranked = sorted(candidates, key=lambda candidate: -candidate.confidence)
     seen_types: set[str] = set()

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from nodes.domain.answers.passages import Passage
-from nodes.domain.answers.summary_check import says_the_same
+from nodes.domain.answers.summary_check import supports
 from nodes.domain.evidence.facts import Fact, of_kind
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_check import check
@@ -19,20 +19,20 @@ from nodes.domain.evidence.quote_locator import Locator
 from nodes.domain.text.documents import DocumentText
 
 MOST_SENTENCES = 14
-LONGEST = 600
+MOST_SENTENCE_CHARS = 600
 """Characters of a sentence; a longer one is none."""
-MOST_CITED = 4
+MOST_CITED_PASSAGES = 4
 """Passages of one sentence; one that cites more says nothing in particular."""
-PARAGRAPH = 900
+PARAGRAPH_CHARS = 900
 """Characters that are shown under one number, so that a citation is a place."""
-_PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*|\f\s*|\n(?=\d{1,3}\s?\.\s)")
+_PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n\s*|\f\s*|\n(?=\d{1,3}\s?\.\s)")
 
 
-def _part(value: object) -> object:
+def _parse_part(value: object) -> object:
     return value.strip().casefold() if isinstance(value, str) else value
 
 
-def _ids(value: object) -> object:
+def _parse_passage_ids(value: object) -> object:
     """Numbers of passages from [1, "2", "passage 3"], 4 or "5"."""
     ids = value if isinstance(value, list | tuple) else [value]
     return [int(match[0]) for passage_id in ids if (match := re.search(r"\d{1,6}", str(passage_id)))]
@@ -42,12 +42,12 @@ class SummarySentence(BaseModel):
     """One sentence of the summary."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
-    part: Annotated[Literal["facts", "procedure", "question", "answer", "scope"], BeforeValidator(_part)] = Field(
+    part: Annotated[Literal["facts", "procedure", "question", "answer", "scope"], BeforeValidator(_parse_part)] = Field(
         description="What the sentence is about."
     )
     text: str = Field(description="The sentence.")
     passages: Annotated[
-        list[int], BeforeValidator(_ids), WithJsonSchema({"type": "array", "items": {"type": "integer"}})
+        list[int], BeforeValidator(_parse_passage_ids), WithJsonSchema({"type": "array", "items": {"type": "integer"}})
     ] = Field(description="Numbers of the passages that it rests on.")
 
 
@@ -103,12 +103,12 @@ def _limited(spans: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, in
 
 
 def _paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    cuts = [start, *(match.end() for match in _PARAGRAPHS.finditer(text, start, end)), end]
+    cuts = [start, *(match.end() for match in _PARAGRAPH_BREAK.finditer(text, start, end)), end]
     paragraphs: list[tuple[int, int]] = []
     for first, last in pairwise(cuts):
-        while last - first > PARAGRAPH:
-            blank = text.rfind(" ", first + PARAGRAPH // 2, first + PARAGRAPH)
-            cut = blank if blank > 0 else first + PARAGRAPH
+        while last - first > PARAGRAPH_CHARS:
+            blank = text.rfind(" ", first + PARAGRAPH_CHARS // 2, first + PARAGRAPH_CHARS)
+            cut = blank if blank > 0 else first + PARAGRAPH_CHARS
             paragraphs.append((first, cut))
             first = cut
         if text[first:last].strip():
@@ -137,7 +137,7 @@ def read_summary(
         fact = _fact(sentence, text, passages, locator, source)
         if (
             fact is not None
-            and _borne_out(fact, text, court)
+            and _is_supported(fact, text, court)
             and fact.value not in [earlier.value for earlier in summary_facts]
         ):
             summary_facts.append(fact)
@@ -152,7 +152,7 @@ def _fact(
 ) -> Fact | None:
     words = " ".join(sentence.text.split())
     numbers = sorted(set(sentence.passages))
-    if not 0 < len(words) <= LONGEST or not 0 < len(numbers) <= MOST_CITED:
+    if not 0 < len(words) <= MOST_SENTENCE_CHARS or not 0 < len(numbers) <= MOST_CITED_PASSAGES:
         return None
     if numbers[0] < 1 or numbers[-1] > len(passages):
         return None
@@ -176,9 +176,9 @@ def _fact(
     )
 
 
-def _borne_out(fact: Fact, text: DocumentText, court: str) -> bool:
+def _is_supported(fact: Fact, text: DocumentText, court: str) -> bool:
     """The same check that the sentences of every note pass, and one of its words; the court may be named unquoted."""
-    if not says_the_same(fact.value, fact.quote):
+    if not supports(fact.value, fact.quote):
         return False
     evidence = Finding(
         "0" * 12, "", text.sha256, court, fact.kind, fact.quote, fact.page, fact.page_end, (), fact.spans, "exact", 1.0,

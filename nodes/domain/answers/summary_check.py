@@ -32,7 +32,7 @@ _ENDINGS = tuple(
 _BROKEN = ",:(["
 
 
-def says_the_same(sentence: str, passages: str) -> bool:
+def supports(sentence: str, passages: str) -> bool:
     """Whether a sentence is one, shares its words with these passages, and ends the matter in no other way."""
     sentence_text, passage_text = simplify(sentence), simplify(passages)
     if not sentence_text or sentence_text[-1] in _BROKEN:

@@ -12,14 +12,13 @@ from typing import Any
 
 from nodes.domain.evaluation.golden_set import Gold, matches
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.text.letters import Letters as Letters
-from nodes.domain.text.letters import Span
+from nodes.domain.text.normalise import LetterIndex, Span
 
-LONGEST, TIMES = 800, 4
+MOST_QUOTE_CHARS, MOST_TIMES_LONGER = 800, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReadDocument:
     """What a run made of one document."""
 
     document: str
@@ -31,7 +30,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Untested:
+class UntestedTrap:
     """A trap that says nothing about the run, since nothing could have stepped into it."""
 
     where: str
@@ -46,7 +45,7 @@ class Untested:
 
 
 @dataclass(frozen=True, slots=True)
-class Fallen:
+class TrapHit:
     """A trap that a finding stepped into."""
 
     document: str
@@ -57,7 +56,7 @@ class Fallen:
 
 
 @dataclass(slots=True)
-class Counts:
+class TypeCounts:
     """Of one clause type."""
 
     both: int = 0
@@ -76,8 +75,8 @@ class Counts:
     unlocated: int = 0
     """Findings whose quote is not in the document."""
 
-    def plus(self, addend: Counts) -> Counts:
-        return Counts(*(getattr(self, column.name) + getattr(addend, column.name) for column in fields(self)))
+    def plus(self, addend: TypeCounts) -> TypeCounts:
+        return TypeCounts(*(getattr(self, column.name) + getattr(addend, column.name) for column in fields(self)))
 
     def rates(self) -> dict[str, Any]:
         """As shares from 0 to 1; None where nothing was counted."""
@@ -98,17 +97,17 @@ class Counts:
 class Scores:
     """A run against a golden set."""
 
-    types: Mapping[str, Counts]
+    types: Mapping[str, TypeCounts]
     traps: int
     """Those that were tested."""
-    fallen: Sequence[Fallen]
+    fallen: Sequence[TrapHit]
     documents: int
     """Documents that were compared."""
     unread: Sequence[str] = ()
     """Golden documents that the run has no text of."""
     lost: int = 0
     """Gold spans that are not in the text as it was read; each counts as missed."""
-    untested: Sequence[Untested] = ()
+    untested: Sequence[UntestedTrap] = ()
     silent: int = 0
     """Documents of which the golden set says nothing: what was found in them counts as wrong."""
     matched: int = 0
@@ -134,14 +133,14 @@ class Scores:
 
 
 @dataclass(slots=True)
-class _Wanted:
+class _GoldSpans:
     """The gold of one document and type."""
 
     spans: list[tuple[Span, int | None]] = field(default_factory=list)
-    unsure: list[Span] = field(default_factory=list)
+    uncertain_spans: list[Span] = field(default_factory=list)
 
 
-def evaluate(gold: Sequence[Gold], read_documents: Iterable[Seen], types: Sequence[str] = ()) -> Scores:
+def evaluate(gold: Sequence[Gold], read_documents: Iterable[ReadDocument], types: Sequence[str] = ()) -> Scores:
     """Compare what was found with what is there.
 
     `types` limits the clause types; without it those count that the golden set names outside its traps. Every document
@@ -149,11 +148,11 @@ def evaluate(gold: Sequence[Gold], read_documents: Iterable[Seen], types: Sequen
     document has a text, its type could have been found and its words stand in the text.
     """
     counted = {
-        name: Counts() for name in types or sorted({line.clause_type for line in gold if not line.must_not_find})
+        name: TypeCounts() for name in types or sorted({line.clause_type for line in gold if not line.must_not_find})
     }
     why = {place: "no document of this name was there" for place, line in enumerate(gold) if line.must_not_find}
     tested: set[int] = set()
-    fallen: list[Fallen] = []
+    fallen: list[TrapHit] = []
     documents = lost = silent = 0
     read: set[str] = set()
     for document in read_documents:
@@ -165,18 +164,18 @@ def evaluate(gold: Sequence[Gold], read_documents: Iterable[Seen], types: Sequen
         documents += 1
         silent += not own_lines
         read |= {line.document for _, line in own_lines}
-        letters = Letters(document.text)
+        letters = LetterIndex(document.text)
         for name, counts in counted.items():
             lost += _count(counts, name, [line for _, line in own_lines], document, letters)
         for place, trap in traps:
-            if unable := _unable(trap, document, letters):
+            if unable := _untestable_reason(trap, document, letters):
                 why[place] = unable
             else:
                 tested.add(place)
-                fallen += _steps(trap, document, letters)
+                fallen += _trap_hits(trap, document, letters)
     gold_documents = {line.document for line in gold}
     untested = [
-        Untested(gold[place].where, gold[place].document, gold[place].clause_type, why[place])
+        UntestedTrap(gold[place].where, gold[place].document, gold[place].clause_type, why[place])
         for place in why
         if place not in tested
     ]
@@ -184,12 +183,12 @@ def evaluate(gold: Sequence[Gold], read_documents: Iterable[Seen], types: Sequen
     return Scores(counted, len(tested), fallen, documents, unread, lost, untested, silent, len(gold_documents & read))
 
 
-def together(parts: Sequence[Scores]) -> Scores:
+def combine_scores(parts: Sequence[Scores]) -> Scores:
     """The scores of several golden sets, each over its own documents."""
-    types: dict[str, Counts] = {}
+    types: dict[str, TypeCounts] = {}
     for part in parts:
         for name, counts in part.types.items():
-            types[name] = types.get(name, Counts()).plus(counts)
+            types[name] = types.get(name, TypeCounts()).plus(counts)
     return Scores(
         dict(sorted(types.items())),
         sum(part.traps for part in parts),
@@ -203,15 +202,15 @@ def together(parts: Sequence[Scores]) -> Scores:
     )
 
 
-def _count(counts: Counts, name: str, lines: Sequence[Gold], document: Seen, letters: Letters) -> int:
+def _count(counts: TypeCounts, name: str, lines: Sequence[Gold], document: ReadDocument, letters: LetterIndex) -> int:
     """Add one document to the counts of a type; returns how many of its gold spans are not in its text."""
-    gold_spans, lost = _Wanted(), 0
+    gold_spans, lost = _GoldSpans(), 0
     for line in lines:
         if line.clause_type != name or line.must_not_find:
             continue
-        spans = letters.all(line.text)
+        spans = letters.spans(line.text)
         if line.uncertain:
-            gold_spans.unsure += spans
+            gold_spans.uncertain_spans += spans
         elif spans:
             gold_spans.spans.append((spans[0] if len(spans) == 1 else _nearest(spans, document, name), line.page))
         else:
@@ -226,9 +225,9 @@ def _count(counts: Counts, name: str, lines: Sequence[Gold], document: Seen, let
         (span, page)
         for span, page in located
         if any(meets(gold, span) for gold, _ in gold_spans.spans)
-        or not any(meets(gold, span) for gold in gold_spans.unsure)
+        or not any(meets(gold, span) for gold in gold_spans.uncertain_spans)
     ]
-    if gold_spans.unsure and not gold_spans.spans:
+    if gold_spans.uncertain_spans and not gold_spans.spans:
         return lost
     counts.both += bool(gold_spans.spans) and bool(located)
     counts.only_found += bool(located) and not gold_spans.spans
@@ -245,20 +244,20 @@ def _count(counts: Counts, name: str, lines: Sequence[Gold], document: Seen, let
     return lost
 
 
-def _unable(trap: Gold, document: Seen, letters: Letters) -> str:
+def _untestable_reason(trap: Gold, document: ReadDocument, letters: LetterIndex) -> str:
     """Why nothing in this document could step into the trap; "" where something could."""
     if document.looked_for is not None and trap.clause_type not in document.looked_for:
         return f"{trap.clause_type} was not looked for in {document.document}"
-    if trap.text.strip() and not letters.all(trap.text):
+    if trap.text.strip() and not letters.spans(trap.text):
         return f"its words are not in {document.document}"
     return ""
 
 
-def _steps(trap: Gold, document: Seen, letters: Letters) -> list[Fallen]:
+def _trap_hits(trap: Gold, document: ReadDocument, letters: LetterIndex) -> list[TrapHit]:
     """Findings of the trap's type that stand in it."""
-    spans = letters.all(trap.text) if trap.text.strip() else [(0, len(document.text))]
+    spans = letters.spans(trap.text) if trap.text.strip() else [(0, len(document.text))]
     return [
-        Fallen(document.document, trap.clause_type, finding.quote, finding.page, finding.unit)
+        TrapHit(document.document, trap.clause_type, finding.quote, finding.page, finding.unit)
         for finding in document.findings
         if finding.clause_type == trap.clause_type
         and any(span[0] < end and start < span[1] for span in spans for start, end in finding.spans)
@@ -269,7 +268,7 @@ def _span(finding: Finding) -> Span:
     return finding.spans[0][0], finding.spans[-1][1]
 
 
-def _nearest(spans: Sequence[Span], document: Seen, name: str) -> Span:
+def _nearest(spans: Sequence[Span], document: ReadDocument, name: str) -> Span:
     """Of several places with the same words, the one that was found, else the first."""
     found_spans = [_span(finding) for finding in document.findings if finding.clause_type == name and finding.spans]
     return next((span for span in spans if any(meets(span, found_span) for found_span in found_spans)), spans[0])
@@ -279,7 +278,9 @@ def meets(gold: Span, quote: Span) -> bool:
     """Whether a quote is of this clause, and of not much more."""
     shared = min(gold[1], quote[1]) - max(gold[0], quote[0])
     gold_chars, quote_chars = gold[1] - gold[0], quote[1] - quote[0]
-    return shared > 0.5 * min(gold_chars, quote_chars) and quote_chars <= max(TIMES * gold_chars, LONGEST)
+    return shared > 0.5 * min(gold_chars, quote_chars) and quote_chars <= max(
+        MOST_TIMES_LONGER * gold_chars, MOST_QUOTE_CHARS
+    )
 
 
 def _share(part: float, total: float) -> float | None:

@@ -9,15 +9,17 @@ from typing import Any
 from nodes.domain.contracts.families.overrides import override_reason
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.review.review import Decision, allowed_reviewers, person
+from nodes.domain.review.review import Decision, allowed_reviewers, reviewer_key
 from nodes.domain.runs.settings import DocumentResult, Run
-from nodes.domain.scoring.risk import unreviewed_risk, weighed
+from nodes.domain.scoring.risk import score_with_reasons, unreviewed_risk
 
 SURFACE = "fork"
 """What a decision that was carried over names as the place where it was made."""
 
 
-def carried(decisions: Sequence[Decision], packets: Iterable[Mapping[str, Any]], playbook: Playbook) -> list[Decision]:
+def carried_over(
+    decisions: Sequence[Decision], packets: Iterable[Mapping[str, Any]], playbook: Playbook
+) -> list[Decision]:
     """The decisions on findings that look the same under the new playbook as they did to the person who decided.
 
     `packets` are those that people saw. The same is: risk, score and every reason; and who decided may do so under
@@ -27,25 +29,25 @@ def carried(decisions: Sequence[Decision], packets: Iterable[Mapping[str, Any]],
     holding = []
     for decision in decisions:
         finding = shown_findings.get(decision.finding_id)
-        if finding is not None and _stands(decision, finding, playbook):
+        if finding is not None and _still_holds(decision, finding, playbook):
             holding.append(replace(decision, surface=SURFACE))
     return holding
 
 
-def _stands(decision: Decision, packet_finding: Mapping[str, Any], playbook: Playbook) -> bool:
+def _still_holds(decision: Decision, packet_finding: Mapping[str, Any], playbook: Playbook) -> bool:
     finding = Finding.from_json(packet_finding)
     # What an amendment does to it hangs on the documents, not on the playbook.
     reasons = tuple(reason for reason in finding.reasons if reason != override_reason(finding))
     # Of a missing clause the last reason says what was looked through; the points come before it.
     plain = finding.with_(reasons=reasons[-1:])
     risk = unreviewed_risk(plain, playbook)
-    if (finding.score, reasons) != weighed(plain, playbook) or finding.risk != risk:
+    if (finding.score, reasons) != score_with_reasons(plain, playbook) or finding.risk != risk:
         return False
     names = allowed_reviewers(finding, risk, playbook)
-    return not names or person(decision.reviewer) in map(person, names)
+    return not names or reviewer_key(decision.reviewer) in map(reviewer_key, names)
 
 
-def unsettled(documents: Sequence[DocumentResult]) -> int:
+def count_unfinished(documents: Sequence[DocumentResult]) -> int:
     """How many documents have not come to their end: only a run without any can be scored by another playbook."""
     return sum(document.state not in ("done", "failed", "skipped") for document in documents)
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodes.domain.review.review import person
+from nodes.domain.review.review import reviewer_key
 from nodes.domain.shared.formats import one_line
 
-NOBODY = frozenset(("agent-inbox", "middleware"))
+UNNAMED_REVIEWERS = frozenset(("agent-inbox", "middleware"))
 """What stands for a reviewer in the forms of a reply that name none; it is nobody of two people."""
 
 
@@ -32,7 +32,7 @@ class Permission:
     def may(self, reviewer: str, finding_id: str) -> bool:
         """Whether the playbook lets this person decide on the finding."""
         names = self.reviewers.get(finding_id, ())
-        return not names or person(reviewer) in map(person, names)
+        return not names or reviewer_key(reviewer) in map(reviewer_key, names)
 
     def objection(self, reviewer: str, finding_id: str, verdict: str) -> str:
         """Why this decision cannot be taken, in a sentence; "" when it can."""
@@ -40,11 +40,11 @@ class Permission:
         if not self.may(reviewer, finding_id):
             names = ", ".join(one_line(name, 60) for name in self.reviewers[finding_id][:5])
             return f"{subject} may be decided by {names} only, not by {reviewer_name}."
-        if finding_id in self.several and reviewer in NOBODY:
+        if finding_id in self.several and reviewer in UNNAMED_REVIEWERS:
             return f"{subject} must be decided by two people: the reply must say who decides."
         earlier_verdicts = {
-            person(name): earlier_verdict for name, earlier_verdict in self.verdicts.get(finding_id, {}).items()
+            reviewer_key(name): earlier_verdict for name, earlier_verdict in self.verdicts.get(finding_id, {}).items()
         }
-        if earlier_verdicts.get(person(reviewer)) == verdict:
+        if earlier_verdicts.get(reviewer_key(reviewer)) == verdict:
             return f"{subject} was {verdict}ed by {reviewer_name} before: another person must decide."
         return ""

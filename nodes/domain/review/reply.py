@@ -63,12 +63,12 @@ class Reply:
         )
 
 
-class _Wrong(Exception):
+class _ReplyError(Exception):
     """Carries the sentence from where the fault is seen to `read_reply`; never leaves this module."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _OpenGate:
     """What the reply must answer."""
 
     sha256: str
@@ -90,23 +90,23 @@ def read_reply(
     ids = frozenset([*(finding["finding_id"] for finding in packet["findings"]), *packet["decided"]])
     waiting = [finding["finding_id"] for finding in packet["findings"] if finding["finding_id"] not in decided]
     bulk = [finding_id for finding_id in packet["one_person"]["finding_ids"] if finding_id not in decided]
-    gate = _Question(packet_sha256, ids, waiting, bulk, Permission.of(packet))
+    gate = _OpenGate(packet_sha256, ids, waiting, bulk, Permission.of(packet))
     try:
-        return _permitted(_read(value, gate), gate)
-    except _Wrong as error:
+        return _require_permission(_read(value, gate), gate)
+    except _ReplyError as error:
         problem = str(error)
     except Exception:  # noqa: BLE001 - an object of any class may come in, and to raise here would end the thread
         problem = "The reply cannot be read."
     return Reply(error=f"{problem}{EXAMPLE}{json.dumps(example_reply(packet))}")
 
 
-def _read(value: Any, gate: _Question) -> Reply:
+def _read(value: Any, gate: _OpenGate) -> Reply:
     if isinstance(value, str):
         value = _parse(value)
     if isinstance(value, (list, tuple)):
         return _agent_inbox_list(value, gate)
     if not isinstance(value, dict):
-        raise _Wrong(f"The reply is {shape(value)}, not an object with decisions.")
+        raise _ReplyError(f"The reply is {shape(value)}, not an object with decisions.")
     if value.get("stored") is not None:
         return _reference(value, gate)
     if "type" in value and "decisions" not in value:
@@ -114,109 +114,109 @@ def _read(value: Any, gate: _Question) -> Reply:
     entries = value.get("decisions")
     if isinstance(entries, (list, tuple)) and entries and all(_is_middleware(entry) for entry in entries):
         return _middleware(entries, gate)
-    return _ours(value, gate, _reviewer(value, ""))
+    return _own_form(value, gate, _reviewer(value, ""))
 
 
-def _ours(value: dict[Any, Any], gate: _Question, reviewer: str, surface: str = "api") -> Reply:
-    _same_packet(value, gate)
+def _own_form(value: dict[Any, Any], gate: _OpenGate, reviewer: str, surface: str = "api") -> Reply:
+    _require_packet(value, gate)
     choices: dict[str, Choice] = {}
     accept_all = value.get("accept_all")
     if not (accept_all is None or isinstance(accept_all, bool)):
-        raise _Wrong(f"accept_all is {shape(accept_all)}; it must be true.")
+        raise _ReplyError(f"accept_all is {shape(accept_all)}; it must be true.")
     if accept_all is True:
         reason = _reason(value.get("reason"), "The reply")
         choices = {choice.finding_id: choice for choice in _accept_all(gate, reason, reviewer)}
     explicit = _choices(value.get("decisions"), gate)
     if not explicit and not accept_all and gate.waiting:
-        raise _Wrong(f"The reply holds no decision; {count(len(gate.waiting), 'finding')} of the packet wait.")
+        raise _ReplyError(f"The reply holds no decision; {count(len(gate.waiting), 'finding')} of the packet wait.")
     choices.update(explicit)
     return Reply(reviewer, tuple(choices.values()), surface=surface)
 
 
-def _choices(entries: object, gate: _Question) -> dict[str, Choice]:
+def _choices(entries: object, gate: _OpenGate) -> dict[str, Choice]:
     if entries is None:
         return {}
     if not isinstance(entries, (list, tuple)):
-        raise _Wrong(f"decisions is {shape(entries)}, not a list.")
+        raise _ReplyError(f"decisions is {shape(entries)}, not a list.")
     choices: dict[str, Choice] = {}
     unknown: list[str] = []
     for number, entry in enumerate(entries, 1):
         choice = _choice(entry, number)
         earlier = choices.setdefault(choice.finding_id, choice)
         if earlier.verdict != choice.verdict:
-            raise _Wrong(f"Finding {one_line(choice.finding_id, 40)} is both accepted and rejected.")
+            raise _ReplyError(f"Finding {one_line(choice.finding_id, 40)} is both accepted and rejected.")
         if choice.finding_id not in gate.ids:
             unknown.append(one_line(choice.finding_id, 40))
     if unknown:
         suffix = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
-        raise _Wrong(f"Not in this review packet: {', '.join(unknown[:5])}{suffix}.")
+        raise _ReplyError(f"Not in this review packet: {', '.join(unknown[:5])}{suffix}.")
     return choices
 
 
 def _choice(entry: object, number: int) -> Choice:
     label = f"Decision {number}"
     if not isinstance(entry, dict):
-        raise _Wrong(f"{label} is {shape(entry)}, not an object with finding_id and verdict.")
+        raise _ReplyError(f"{label} is {shape(entry)}, not an object with finding_id and verdict.")
     finding_id = _text(entry.get("finding_id"))
     if not finding_id:
-        raise _Wrong(f"{label} names no finding: finding_id is {shape(entry.get('finding_id'))}.")
+        raise _ReplyError(f"{label} names no finding: finding_id is {shape(entry.get('finding_id'))}.")
     label = f"{label} (finding {one_line(finding_id, 40)})"
     verdict = _VERDICTS.get((_text(entry.get("verdict")) or "").casefold())
     if verdict is None:
-        raise _Wrong(f'{label}: verdict is {shape(entry.get("verdict"))}; it must be "accept" or "reject".')
+        raise _ReplyError(f'{label}: verdict is {shape(entry.get("verdict"))}; it must be "accept" or "reject".')
     reason = _reason(entry.get("reason"), label)
     if verdict == "reject" and not reason:
-        raise _Wrong(f"{label} rejects without a reason.")
+        raise _ReplyError(f"{label} rejects without a reason.")
     return Choice(finding_id, verdict, reason)
 
 
-def _permitted(reply: Reply, gate: _Question) -> Reply:
+def _require_permission(reply: Reply, gate: _OpenGate) -> Reply:
     """The reply, unless somebody decides who may not, or says a second time what needs a second person."""
     for choice in reply.choices:
         if objection := gate.permission.objection(reply.reviewer, choice.finding_id, choice.verdict):
-            raise _Wrong(objection)
+            raise _ReplyError(objection)
     return reply
 
 
-def _accept_all(gate: _Question, reason: str, reviewer: str) -> tuple[Choice, ...]:
+def _accept_all(gate: _OpenGate, reason: str, reviewer: str) -> tuple[Choice, ...]:
     bulk = [finding_id for finding_id in gate.bulk if gate.permission.may(reviewer, finding_id)]
     if gate.waiting and not bulk:
-        raise _Wrong(
+        raise _ReplyError(
             f"None of the {count(len(gate.waiting), 'finding')} may be accepted all at once under this playbook; "
             "decide on them by their ids."
         )
     return tuple(Choice(finding_id, "accept", reason) for finding_id in bulk)
 
 
-def _reference(value: dict[Any, Any], gate: _Question) -> Reply:
+def _reference(value: dict[Any, Any], gate: _OpenGate) -> Reply:
     if value.get("stored") is not True:
-        raise _Wrong(f"stored is {shape(value.get('stored'))}; it must be true.")
+        raise _ReplyError(f"stored is {shape(value.get('stored'))}; it must be true.")
     if value.get("packet") is None:
-        raise _Wrong("The reply says that decisions are stored but not for which packet.")
-    _same_packet(value, gate)
+        raise _ReplyError("The reply says that decisions are stored but not for which packet.")
+    _require_packet(value, gate)
     return Reply(stored=True)
 
 
-def _same_packet(value: dict[Any, Any], gate: _Question) -> None:
+def _require_packet(value: dict[Any, Any], gate: _OpenGate) -> None:
     packet_name = value.get("packet")
     if packet_name is not None and _text(packet_name) != gate.sha256:
         label = one_line(packet_name, 12) if isinstance(packet_name, str) else shape(packet_name)
-        raise _Wrong(
+        raise _ReplyError(
             f"The reply is for review packet {label}, but {gate.sha256[:12]} is the one that waits now: "
             "look at it and decide again."
         )
 
 
-def _agent_inbox_list(entries: Sequence[Any], gate: _Question) -> Reply:
+def _agent_inbox_list(entries: Sequence[Any], gate: _OpenGate) -> Reply:
     if len(entries) != 1:
-        raise _Wrong(f"The reply is a list of {len(entries)}; a list must hold one Agent Inbox response.")
+        raise _ReplyError(f"The reply is a list of {len(entries)}; a list must hold one Agent Inbox response.")
     entry = entries[0]
     if not isinstance(entry, dict) or "type" not in entry:
-        raise _Wrong("The reply is a list; its entry is no Agent Inbox response with type and args.")
+        raise _ReplyError("The reply is a list; its entry is no Agent Inbox response with type and args.")
     return _agent_inbox(entry, gate)
 
 
-def _agent_inbox(entry: dict[Any, Any], gate: _Question) -> Reply:
+def _agent_inbox(entry: dict[Any, Any], gate: _OpenGate) -> Reply:
     kind, args = _text(entry.get("type")), entry.get("args")
     reply = Reply("agent-inbox", surface="agent-inbox")
     if kind == "accept":
@@ -226,17 +226,17 @@ def _agent_inbox(entry: dict[Any, Any], gate: _Question) -> Reply:
     if kind == "response":
         return _nested(args, gate, reply)
     if kind == "ignore":
-        raise _Wrong("The review cannot be ignored; the findings wait until somebody decides.")
-    raise _Wrong(f"The reply's type is {shape(entry.get('type'))}; it must be accept, edit or response.")
+        raise _ReplyError("The review cannot be ignored; the findings wait until somebody decides.")
+    raise _ReplyError(f"The reply's type is {shape(entry.get('type'))}; it must be accept, edit or response.")
 
 
 def _is_middleware(entry: object) -> bool:
     return isinstance(entry, dict) and "type" in entry and "finding_id" not in entry and "verdict" not in entry
 
 
-def _middleware(entries: Sequence[dict[Any, Any]], gate: _Question) -> Reply:
+def _middleware(entries: Sequence[dict[Any, Any]], gate: _OpenGate) -> Reply:
     if len(entries) != 1:
-        raise _Wrong(f"The reply holds {len(entries)} middleware decisions; the gate asks for one action.")
+        raise _ReplyError(f"The reply holds {len(entries)} middleware decisions; the gate asks for one action.")
     entry = entries[0]
     kind, message = _text(entry.get("type")), entry.get("message")
     reply = Reply("middleware", surface="middleware")
@@ -245,68 +245,70 @@ def _middleware(entries: Sequence[dict[Any, Any]], gate: _Question) -> Reply:
     if kind == "reject":
         reason = _reason(message, "The reply")
         if not reason:
-            raise _Wrong("The reply rejects every finding of the packet without a message that says why.")
+            raise _ReplyError("The reply rejects every finding of the packet without a message that says why.")
         return replace(reply, choices=tuple(Choice(finding_id, "reject", reason) for finding_id in gate.waiting))
     if kind == "edit":
         return _edited(entry.get("edited_action"), gate, reply)
     if kind == "respond":
         return _nested(message, gate, reply)
-    raise _Wrong(f"The decision's type is {shape(entry.get('type'))}; it must be approve, reject, edit or respond.")
+    raise _ReplyError(
+        f"The decision's type is {shape(entry.get('type'))}; it must be approve, reject, edit or respond."
+    )
 
 
-def _edited(action: object, gate: _Question, reply: Reply) -> Reply:
+def _edited(action: object, gate: _OpenGate, reply: Reply) -> Reply:
     """An edited action: its args hold decisions_json, or our own keys."""
     args = action.get("args") if isinstance(action, dict) else None
     args = args if isinstance(args, dict) else action
     if isinstance(args, dict) and _text(args.get("decisions_json")):
         reviewer = _reviewer(args, reply.reviewer)
-        _same_packet(args, gate)
+        _require_packet(args, gate)
         return _nested(args.get("decisions_json"), gate, replace(reply, reviewer=reviewer))
     return _nested(args, gate, reply)
 
 
-def _nested(value: object, gate: _Question, reply: Reply) -> Reply:
+def _nested(value: object, gate: _OpenGate, reply: Reply) -> Reply:
     """Our own form inside somebody else's: an object, a list of decisions, or the JSON text of one."""
     if isinstance(value, str):
         value = _parse(value)
     if isinstance(value, (list, tuple)):
         value = {"decisions": value}
     if not isinstance(value, dict) or not ("decisions" in value or "accept_all" in value):
-        raise _Wrong(f"The response holds no decisions: it is {shape(value)}.")
-    return _ours(value, gate, _reviewer(value, reply.reviewer), reply.surface)
+        raise _ReplyError(f"The response holds no decisions: it is {shape(value)}.")
+    return _own_form(value, gate, _reviewer(value, reply.reviewer), reply.surface)
 
 
 def _reviewer(value: dict[Any, Any], default: str) -> str:
     reviewer = value.get("reviewer")
     name = _text(reviewer)
     if reviewer is not None and name is None:
-        raise _Wrong(f"reviewer is {shape(reviewer)}, not a name.")
+        raise _ReplyError(f"reviewer is {shape(reviewer)}, not a name.")
     name = one_line(name or "", REVIEWER_LIMIT + 1) or default
     if not name:
-        raise _Wrong("The reply does not say who decides: reviewer is missing.")
+        raise _ReplyError("The reply does not say who decides: reviewer is missing.")
     if len(name) > REVIEWER_LIMIT:
-        raise _Wrong(f"reviewer is longer than {REVIEWER_LIMIT} characters.")
+        raise _ReplyError(f"reviewer is longer than {REVIEWER_LIMIT} characters.")
     return name
 
 
 def _reason(raw_reason: object, label: str) -> str:
     reason = _text(raw_reason)
     if raw_reason is not None and reason is None:
-        raise _Wrong(f"{label}: reason is {shape(raw_reason)}, not a text.")
+        raise _ReplyError(f"{label}: reason is {shape(raw_reason)}, not a text.")
     if reason and len(reason) > REASON_LIMIT:
-        raise _Wrong(f"{label}: reason is longer than {REASON_LIMIT} characters.")
+        raise _ReplyError(f"{label}: reason is longer than {REASON_LIMIT} characters.")
     return reason or ""
 
 
 def _parse(text: str) -> object:
     if len(text) > _TEXT_LIMIT:
-        raise _Wrong(f"The reply is a text of {count(len(text), 'character')}, which is too long.")
+        raise _ReplyError(f"The reply is a text of {count(len(text), 'character')}, which is too long.")
     try:
         parsed: object = json.loads(text)
     except (ValueError, RecursionError):
-        raise _Wrong(f"The reply is {shape(text)}, not an object with decisions.") from None
+        raise _ReplyError(f"The reply is {shape(text)}, not an object with decisions.") from None
     if isinstance(parsed, str):
-        raise _Wrong(f"The reply is {shape(parsed)}, not an object with decisions.")
+        raise _ReplyError(f"The reply is {shape(parsed)}, not an object with decisions.")
     return parsed
 
 

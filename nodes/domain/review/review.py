@@ -52,13 +52,13 @@ def most_serious_first(finding: Finding) -> tuple[int, int, str, int, str]:
     return (-risk, -finding.score, finding.document, finding.page or 0, finding.finding_id)
 
 
-def acceptable_by_one(findings: Iterable[Finding], playbook: Playbook) -> tuple[str, ...]:
+def acceptable_by_one_person(findings: Iterable[Finding], playbook: Playbook) -> tuple[str, ...]:
     """Ids of the findings that "accept all" covers: those whose risk the playbook lets one person accept at once."""
     risks = frozenset(playbook.review.one_person_may_accept)
     return tuple(finding.finding_id for finding in findings if finding.risk in risks and finding.reviewers_needed == 1)
 
 
-def person(name: str) -> str:
+def reviewer_key(name: str) -> str:
     """A reviewer's name as names are compared: case and spaces do not count."""
     return " ".join(name.casefold().split())
 
@@ -109,13 +109,13 @@ def packet(
         },
         "one_person": {
             "risks": list(playbook.review.one_person_may_accept),
-            "finding_ids": list(acceptable_by_one(waiting, playbook)),
+            "finding_ids": list(acceptable_by_one_person(waiting, playbook)),
         },
         "decided": {
             finding.finding_id: verdicts[finding.finding_id] for finding in ordered if finding.finding_id in verdicts
         },
         "several": several,
-        "reviewers": _named(ordered, playbook),
+        "reviewers": _reviewers_by_finding(ordered, playbook),
         "said": {
             finding.finding_id: verdicts_by_person
             for finding in waiting
@@ -126,7 +126,7 @@ def packet(
     return parsed
 
 
-def _named(findings: Iterable[Finding], playbook: Playbook) -> dict[str, list[str]]:
+def _reviewers_by_finding(findings: Iterable[Finding], playbook: Playbook) -> dict[str, list[str]]:
     if not playbook.review.reviewers:
         return {}
     names = (
@@ -167,8 +167,8 @@ def latest(decisions: Iterable[Decision], several: Mapping[str, int] | None = No
         if decision.finding_id in several:
             # Taken out first, so that the order is that of each person's last word.
             by_person = shared.setdefault(decision.finding_id, {})
-            by_person.pop(person(decision.reviewer), None)
-            by_person[person(decision.reviewer)] = decision
+            by_person.pop(reviewer_key(decision.reviewer), None)
+            by_person[reviewer_key(decision.reviewer)] = decision
         else:
             holding[decision.finding_id] = decision
     for finding_id, by_person in shared.items():
@@ -183,7 +183,7 @@ def latest(decisions: Iterable[Decision], several: Mapping[str, int] | None = No
 def opinions(decisions: Iterable[Decision], finding_id: str) -> dict[str, str]:
     """The last verdict of each person on a finding, by the name that they gave."""
     last_decisions = {
-        person(decision.reviewer): decision for decision in decisions if decision.finding_id == finding_id
+        reviewer_key(decision.reviewer): decision for decision in decisions if decision.finding_id == finding_id
     }
     return {decision.reviewer: decision.verdict for decision in last_decisions.values()}
 

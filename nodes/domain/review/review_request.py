@@ -16,7 +16,7 @@ PAYLOAD_BYTES = 8_000
 EXAMPLE = " A good reply: "
 """Stands between what was wrong with a reply and the example of a good one."""
 
-TOP = 10
+TOP_FINDINGS = 10
 _QUOTE_LIMITS = (120, 80, 48, 24, 12, 0)
 
 
@@ -103,7 +103,7 @@ def example_reply(packet: Mapping[str, Any]) -> dict[str, Any]:
 def _payload(packet: Mapping[str, Any], sha256: str, reply_error: str, quote_limit: int) -> GatePayload:
     counts = packet["counts"]
     by_risk: dict[str, int] = {risk: counts["by_risk"][risk] for risk in RISKS}
-    top = [_top(finding, quote_limit) for finding in packet["findings"][:TOP]]
+    top = [_top(finding, quote_limit) for finding in packet["findings"][:TOP_FINDINGS]]
     error = one_line(reply_error, 60 + 4 * quote_limit)
     example = example_reply(packet)
     run_id = one_line(packet["run_id"], 64)
@@ -170,7 +170,7 @@ def _description(
     further = counts["to_review"] - len(top)
     if further > 0:
         lines += ["", f"{count(further, 'further finding')} in the review packet." if top else ""]
-    lines += _several(packet)
+    lines += _reviewer_rules(packet)
     bulk = len(packet["one_person"]["finding_ids"])
     lines += ["", "Reply, for some or all of them:", "", "```json", json.dumps(example, indent=1), "```", ""]
     lines += [
@@ -180,7 +180,7 @@ def _description(
     return "\n".join(lines)
 
 
-def _several(packet: Mapping[str, Any]) -> list[str]:
+def _reviewer_rules(packet: Mapping[str, Any]) -> list[str]:
     """What the playbook asks of the people who decide, beyond a decision."""
     waiting = {finding["finding_id"] for finding in packet["findings"]}
     several, restricted = waiting & set(packet.get("several", {})), waiting & set(packet.get("reviewers", {}))

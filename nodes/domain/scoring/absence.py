@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from nodes.domain.contracts.families.members import supplier_key
-from nodes.domain.evidence.coverage import pages_of
+from nodes.domain.evidence.coverage import page_counts
 from nodes.domain.evidence.findings import Finding, Location, finding_id
 from nodes.domain.evidence.note_model import title_in
 from nodes.domain.playbook.model import Clause, Playbook
-from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.playbook.searched_types import SearchScope
 from nodes.domain.runs.settings import DocumentResult
 
 MISSING = "missing_clause"
@@ -29,7 +29,7 @@ def verdict_on(finding: Finding) -> str:
     return str(finding.decision.get("verdict", "")) if finding.decision else ""
 
 
-def counts(finding: Finding) -> bool:
+def counts_as_present(finding: Finding) -> bool:
     """Whether a clause is there because of this finding: not rejected, and located or accepted."""
     verdict = verdict_on(finding)
     if finding.about or _is_deleted(finding):
@@ -43,20 +43,24 @@ def _is_deleted(finding: Finding) -> bool:
     return bool(over and over["certain"] and over["action"] == "delete")
 
 
-def is_open(finding: Finding) -> bool:
+def is_undecided_quote(finding: Finding) -> bool:
     """Whether nobody has said yet if this quote, which is not in the document, is a clause of it."""
     return not verdict_on(finding) and finding.alignment == "not_found"
 
 
-def refuted(findings: Sequence[Finding]) -> set[str]:
+def refuted_absences(findings: Sequence[Finding]) -> set[str]:
     """Clause types that a reviewer says are there, though nothing was found: a missing clause was rejected."""
     return {finding.about for finding in findings if finding.about and verdict_on(finding) == "reject"}
 
 
-def types_in(findings: Sequence[Finding], playbook: Playbook) -> set[str]:
+def present_types(findings: Sequence[Finding], playbook: Playbook) -> set[str]:
     """Clause types of the playbook that count as there."""
     playbook_types = set(playbook.types)
-    return {finding.clause_type for finding in findings if counts(finding) and finding.clause_type in playbook_types}
+    return {
+        finding.clause_type
+        for finding in findings
+        if counts_as_present(finding) and finding.clause_type in playbook_types
+    }
 
 
 def is_agreement(result: DocumentResult, types: Collection[str], parts: Collection[str] = ()) -> bool:
@@ -69,7 +73,7 @@ def is_agreement(result: DocumentResult, types: Collection[str], parts: Collecti
         result.state == "done"
         and len(types) >= AGREEMENT_TYPES
         and result.document not in parts
-        and not _named_a_part(result.document)
+        and not _is_named_as_part(result.document)
     )
 
 
@@ -83,7 +87,7 @@ def can_lack(result: DocumentResult, types: Collection[str], playbook: Playbook,
     return is_agreement(result, types, parts)
 
 
-def _named_a_part(document: str) -> bool:
+def _is_named_as_part(document: str) -> bool:
     words = " ".join(re.findall(r"[^\W\d_]+", PurePosixPath(document).stem.casefold()))
     return bool(_CHANGES.search(words) or (_BELONGS.search(words) and not _AGREEMENT.search(words)))
 
@@ -92,7 +96,7 @@ def missing_clauses(
     findings: Sequence[Finding],
     documents: Sequence[DocumentResult],
     playbook: Playbook,
-    looked_for: LookedFor,
+    looked_for: SearchScope,
     parts: Collection[str] = (),
 ) -> Iterator[Finding]:
     """A finding for each required clause that an agreement lacks, in the order of the run; not scored yet.
@@ -106,11 +110,11 @@ def missing_clauses(
     supplier_types: Mapping[str, set[str]] = defaultdict(set)
     for result in documents:
         document_findings = by_document[result.document]
-        supplier_types[supplier_key(result)] |= types_in(document_findings, playbook) | {
-            finding.clause_type for finding in document_findings if is_open(finding)
+        supplier_types[supplier_key(result)] |= present_types(document_findings, playbook) | {
+            finding.clause_type for finding in document_findings if is_undecided_quote(finding)
         }
     for result in sorted(documents, key=lambda result: result.ordinal):
-        if not can_lack(result, types_in(by_document[result.document], playbook), playbook, parts):
+        if not can_lack(result, present_types(by_document[result.document], playbook), playbook, parts):
             continue
         sought = looked_for.types(result)
         for clause in playbook.clauses:
@@ -119,7 +123,7 @@ def missing_clauses(
 
 
 def _missing(result: DocumentResult, clause: Clause, playbook: Playbook) -> Finding:
-    read, total = pages_of(result)
+    read, total = page_counts(result)
     title = title_in(clause.title, clause.type)
     units = f"{total} {result.unit}{'' if total == 1 else 's'}"
     of_all = "" if read == total else f"{read} of "

@@ -21,7 +21,7 @@ from nodes.domain.text.quantities import PLAIN, Quantity, plain_number, quantiti
 
 LAW, CAPS = "governing_law", ("cap_on_liability", "uncapped_liability")
 UNLIMITED, FEES = "unlimited", "fees"
-MOST = 3
+MOST_CONTRADICTIONS = 3
 """Contradictions that are told of one finding."""
 
 _AMOUNT = "<amount>"
@@ -36,10 +36,10 @@ _PER = (
     r"(?:year|claim|event|occurrence|incident|an|annee|sinistre|evenement)\b))?(?:,? in (?:the )?aggregate)?\.?$"
 )
 _TOTAL = r"(?P<total>(?:(?:total|maximum|aggregate|entire|overall|cumulative|and) )*)"
-_WHO = r"(?:the )?(?P<who>[a-z][\w&-]*(?: [\w&-]+){0,2}?)"
+_PARTY = r"(?:the )?(?P<who>[a-z][\w&-]*(?: [\w&-]+){0,2}?)"
 _EN = (
-    rf"(?:{_WHO}(?:'s|s') {_TOTAL}liability"
-    rf"|(?:the )?{_TOTAL.replace('total>', 'total2>')}liability of {_WHO.replace('who>', 'who2>')}){_SCOPE},?"
+    rf"(?:{_PARTY}(?:'s|s') {_TOTAL}liability"
+    rf"|(?:the )?{_TOTAL.replace('total>', 'total2>')}liability of {_PARTY.replace('who>', 'who2>')}){_SCOPE},?"
 )
 _FR = (
     r"la responsabilite (?P<total>(?:(?:totale|globale|maximale|cumulee|et) )*)(?:du |de la |de l'|de )"
@@ -74,7 +74,7 @@ _FEES = re.compile(
     rf"|{_COUNT}))*\.?$"
 )
 """Fees, and nothing behind them but who pays them and in what time: a measure of the whole contract."""
-_FREE = (
+_UNLIMITED = (
     re.compile(
         rf"^(?:notwithstanding (?:the above|the foregoing),? )?{_EN} (?:is|are|shall be|will be|remains?)"
         r" (?:unlimited|uncapped|without limit|not (?:limited|capped)(?: in any way)?)\.?$"
@@ -87,7 +87,7 @@ _FREE = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Statement:
     """What one sentence of a finding settles for the whole contract."""
 
     finding: Finding
@@ -97,7 +97,7 @@ class _Said:
     """As people are told it: Ireland, EUR 100,000, unlimited."""
 
 
-def contradicted(findings: Sequence[Finding]) -> Mapping[str, str]:
+def contradictions_of(findings: Sequence[Finding]) -> Mapping[str, str]:
     """By finding, what it contradicts: "contradicts page 3: EUR 100,000 against EUR 1,000,000".
 
     Findings that were rejected, not located or certainly replaced contradict nothing. The order changes nothing.
@@ -115,19 +115,19 @@ def contradicted(findings: Sequence[Finding]) -> Mapping[str, str]:
         ):
             near = second.finding.spans[0][0] - first.finding.spans[-1][1] <= APART
             if near and first.about == second.about and _differ(first, second):
-                messages[first.finding.finding_id].append(_told(first, second))
+                messages[first.finding.finding_id].append(_contradiction_text(first, second))
                 if first.finding.finding_id != second.finding.finding_id:
-                    messages[second.finding.finding_id].append(_told(second, first))
-    return {name: "; ".join(list(dict.fromkeys(texts))[:MOST]) for name, texts in messages.items()}
+                    messages[second.finding.finding_id].append(_contradiction_text(second, first))
+    return {name: "; ".join(list(dict.fromkeys(texts))[:MOST_CONTRADICTIONS]) for name, texts in messages.items()}
 
 
-def _told(statement: _Said, opponent: _Said) -> str:
+def _contradiction_text(statement: _Statement, opponent: _Statement) -> str:
     page = f"{opponent.finding.unit} {opponent.finding.page}"
     place = "itself" if statement.finding.finding_id == opponent.finding.finding_id else page
     return f"contradicts {place}: {statement.value} against {opponent.value}"
 
 
-def _differ(first: _Said, second: _Said) -> bool:
+def _differ(first: _Statement, second: _Statement) -> bool:
     if first.value == second.value:
         return False
     if first.about == (LAW,):
@@ -138,36 +138,36 @@ def _differ(first: _Said, second: _Said) -> bool:
     return len(first.about) > 2 or UNLIMITED in (first.value, second.value)
 
 
-def _statements(finding: Finding) -> Iterator[_Said]:
+def _statements(finding: Finding) -> Iterator[_Statement]:
     for sentence in split_sentences(finding.quote):
         written = " ".join(sentence.translate(PLAIN).split())
         if finding.clause_type == LAW:
             if law := law_of_contract(written):
-                yield _Said(finding, (LAW,), law)
+                yield _Statement(finding, (LAW,), law)
         else:
             yield from _liability(finding, written)
 
 
-def _liability(finding: Finding, sentence: str) -> Iterator[_Said]:
+def _liability(finding: Finding, sentence: str) -> Iterator[_Statement]:
     """A cap is compared with one of the same measure, for one may be for each claim; what is unlimited, with any."""
     amounts = [quantity for quantity in quantities(sentence) if quantity.kind == "amount"]
     if len({(quantity.value, quantity.unit) for quantity in amounts}) == 1:
         first, last = amounts[0], amounts[-1]
         behind = re.sub(r"^[ )]+(?=\w)", " ", sentence[last.end :]).lstrip(")")
         masked = f"{sentence[: first.start].rstrip()} {_AMOUNT}{behind}"
-        if scope := _match(_CAP, masked):
+        if scope := _match_liability(_CAP, masked):
             value = f"{first.unit} {first.value:,f}".replace(".00", "")
-            yield _Said(finding, ("cap", *scope, first.unit), value)
-            yield _Said(finding, ("cap", scope[0]), value)
-            yield _Said(finding, ("cap", *scope, FEES), value)
-    elif not amounts and (scope := _match(_FREE, sentence)):
-        yield _Said(finding, ("cap", scope[0]), UNLIMITED)
-    elif not amounts and (fees := _of_fees(sentence)) and (scope := _match(_CAP, fees[0])):
-        yield _Said(finding, ("cap", *scope, FEES), fees[1])
-        yield _Said(finding, ("cap", scope[0]), fees[1])
+            yield _Statement(finding, ("cap", *scope, first.unit), value)
+            yield _Statement(finding, ("cap", scope[0]), value)
+            yield _Statement(finding, ("cap", *scope, FEES), value)
+    elif not amounts and (scope := _match_liability(_UNLIMITED, sentence)):
+        yield _Statement(finding, ("cap", scope[0]), UNLIMITED)
+    elif not amounts and (fees := _fees_as_amount(sentence)) and (scope := _match_liability(_CAP, fees[0])):
+        yield _Statement(finding, ("cap", *scope, FEES), fees[1])
+        yield _Statement(finding, ("cap", scope[0]), fees[1])
 
 
-def _of_fees(sentence: str) -> tuple[str, str] | None:
+def _fees_as_amount(sentence: str) -> tuple[str, str] | None:
     """A sentence with what was paid in the place of an amount, and how people call that: fees of 12 months."""
     plain = without_label(sentence)
     match = _FEES.search(plain)
@@ -186,7 +186,7 @@ def _months(period: Quantity) -> str:
     return plain_number(period.value * (12 if period.unit == "year" else 1))
 
 
-def _match(patterns: Sequence[re.Pattern[str]], sentence: str) -> tuple[str, str, str] | None:
+def _match_liability(patterns: Sequence[re.Pattern[str]], sentence: str) -> tuple[str, str, str] | None:
     """(party, total or "", per what or "") of a sentence that says just this."""
     plain = without_label(sentence)
     for pattern in patterns:

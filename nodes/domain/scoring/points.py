@@ -9,7 +9,7 @@ import regex
 
 from nodes.domain.playbook.model import Clause
 from nodes.domain.shared.errors import PlaybookError
-from nodes.domain.text.negation import affirmed, denials
+from nodes.domain.text.negation import denials, mask_denials
 
 SEARCH_SECONDS = 5.0
 """One pattern on one quote takes a thousandth of it; one that takes longer would hold up the whole run."""
@@ -24,12 +24,16 @@ def points_of(quote: str, clause: Clause) -> tuple[int, tuple[str, ...], tuple[s
     if clause.points:
         reasons.append(reason_of(clause.points, clause.reason or f"{clause.type} is present"))
     plain = " ".join(quote.split()).replace("’", "'")
-    affirmed_text = affirmed(plain)
+    affirmed_text = mask_denials(plain)
     for modifier in clause.modifiers:
-        if _found(modifier.pattern, affirmed_text if modifier.unless_negated else plain, clause.type):
+        if _pattern_matches(modifier.pattern, affirmed_text if modifier.unless_negated else plain, clause.type):
             points += modifier.points
             reasons.append(reason_of(modifier.points, modifier.reason))
-        elif affirmed_text != plain and modifier.unless_negated and _found(modifier.pattern, plain, clause.type):
+        elif (
+            affirmed_text != plain
+            and modifier.unless_negated
+            and _pattern_matches(modifier.pattern, plain, clause.type)
+        ):
             denied.append(modifier.reason)
     words = ", ".join(dict.fromkeys(f"“{denial.word}”" for denial in denials(plain)))
     return points, tuple(reasons), tuple(f"“{reason}” is not counted: the quote says {words}" for reason in denied)
@@ -39,7 +43,7 @@ def reason_of(points: int, text: str) -> str:
     return f"{points:+d} {text}"
 
 
-def _found(pattern: str, quote: str, clause_type: str) -> bool:
+def _pattern_matches(pattern: str, quote: str, clause_type: str) -> bool:
     try:
         return _compiled(pattern).search(quote, timeout=SEARCH_SECONDS) is not None
     except TimeoutError:

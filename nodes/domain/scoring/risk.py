@@ -12,12 +12,19 @@ from nodes.domain.contracts.families.overrides import is_void, override_reason
 from nodes.domain.evidence.findings import RISKS, Finding, Risk
 from nodes.domain.evidence.note_model import title_in
 from nodes.domain.playbook.model import Clause, Playbook, Thresholds
-from nodes.domain.playbook.prompt_injection import clause_of
-from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.playbook.prompt_injection import hostile_clause
+from nodes.domain.playbook.searched_types import SearchScope
 from nodes.domain.playbook.titles import shipped_title
 from nodes.domain.runs.settings import DocumentResult
-from nodes.domain.scoring.absence import can_lack, counts, is_open, refuted, types_in, verdict_on
-from nodes.domain.scoring.contradictions import contradicted
+from nodes.domain.scoring.absence import (
+    can_lack,
+    counts_as_present,
+    is_undecided_quote,
+    present_types,
+    refuted_absences,
+    verdict_on,
+)
+from nodes.domain.scoring.contradictions import contradictions_of
 from nodes.domain.scoring.points import points_of, reason_of
 from nodes.domain.text.documents import UNTICKED
 from nodes.domain.text.supplier_names import fullest
@@ -49,7 +56,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _Factor:
     """One thing that counts for a document: a clause type that is there, or one that is not."""
 
     clause_type: str
@@ -62,7 +69,7 @@ def score(
     findings: Sequence[Finding],
     documents: Sequence[DocumentResult],
     playbook: Playbook,
-    looked_for: LookedFor | None = None,
+    looked_for: SearchScope | None = None,
     parts: Collection[str] = (),
 ) -> Scored:
     """Score all findings of a run, those of nodes.domain.scoring.absence included.
@@ -71,22 +78,22 @@ def score(
     accepted; until then its clause is held neither present nor missing. A document that failed misses nothing, and
     none of `parts`, which belong to another document. Raises PlaybookError for a pattern that takes too long.
     """
-    sought = looked_for or LookedFor(playbook)
+    sought = looked_for or SearchScope(playbook)
     order = {result.document: result.ordinal for result in documents}
-    against = contradicted(findings)
+    against = contradictions_of(findings)
     findings_with_contradictions = (
         finding.with_(contradicts=against.get(finding.finding_id, "")) for finding in findings
     )
     rated = sorted(
-        (_rated(finding, playbook) for finding in findings_with_contradictions),
-        key=lambda finding: _place(finding, order),
+        (_rate(finding, playbook) for finding in findings_with_contradictions),
+        key=lambda finding: _sort_key(finding, order),
     )
     by_document: dict[str, list[Finding]] = defaultdict(list)
     for finding in rated:
         by_document[finding.document].append(finding)
     results = sorted(documents, key=lambda result: result.ordinal)
     factors = {
-        row.document: _items(row, by_document[row.document], playbook, sought.types(row), parts) for row in results
+        row.document: _factors_of(row, by_document[row.document], playbook, sought.types(row), parts) for row in results
     }
     ratings = {
         document: _rating(document_factors, playbook.thresholds) for document, document_factors in factors.items()
@@ -94,14 +101,14 @@ def score(
     return Scored(tuple(rated), ratings, _suppliers(results, factors, by_document, playbook))
 
 
-def _place(finding: Finding, order: Mapping[str, int]) -> tuple[int, str, int, int, str, str]:
+def _sort_key(finding: Finding, order: Mapping[str, int]) -> tuple[int, str, int, int, str, str]:
     offset = finding.spans[0][0] if finding.spans else _LAST
     page = finding.page if finding.page is not None else _LAST
     return order.get(finding.document, _LAST), finding.document, page, offset, finding.clause_type, finding.finding_id
 
 
-def _rated(finding: Finding, playbook: Playbook) -> Finding:
-    total, reasons = weighed(finding, playbook)
+def _rate(finding: Finding, playbook: Playbook) -> Finding:
+    total, reasons = score_with_reasons(finding, playbook)
     risk = risk_of(total, playbook.thresholds)
     finding = replace(finding, reviewers_needed=_needed(risk, playbook))
     if verdict_on(finding) == "reject":
@@ -118,7 +125,7 @@ def _rated(finding: Finding, playbook: Playbook) -> Finding:
 
 def unreviewed_risk(finding: Finding, playbook: Playbook) -> Risk:
     """The risk of a finding by what is written there, whatever anybody decided on it."""
-    return risk_of(weighed(finding, playbook)[0], playbook.thresholds)
+    return risk_of(score_with_reasons(finding, playbook)[0], playbook.thresholds)
 
 
 def reviewers_needed(finding: Finding, playbook: Playbook) -> int:
@@ -130,20 +137,20 @@ def _needed(risk: Risk, playbook: Playbook) -> int:
     return 2 if risk in playbook.review.four_eyes else 1
 
 
-def weighed(finding: Finding, playbook: Playbook) -> tuple[int, tuple[str, ...]]:
+def score_with_reasons(finding: Finding, playbook: Playbook) -> tuple[int, tuple[str, ...]]:
     """Score and chain of reasons, whatever anybody decided."""
     if finding.about:
         missing = playbook.clause(finding.about)
         points = missing.points_if_missing if missing else 0
         why = (reason_of(points, missing.missing_reason or "missing"),) if missing and points else ()
-        return _bounded(points), (*why, *finding.reasons)
-    clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
+        return _clamped(points), (*why, *finding.reasons)
+    clause = playbook.clause(finding.clause_type) or hostile_clause(finding.clause_type)
     points, reasons, _ = points_of(finding.quote, clause) if clause else (0, (), ())
     own_reasons = finding.reasons if finding.clause_type in ACROSS else tuple(filter(None, (finding.contradicts,)))
-    return _bounded(points), (*reasons, *own_reasons)
+    return _clamped(points), (*reasons, *own_reasons)
 
 
-def _bounded(points: int) -> int:
+def _clamped(points: int) -> int:
     return max(0, min(100, points))
 
 
@@ -161,7 +168,7 @@ def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
     if verdict_on(finding):
         return ""
     review, reasons = playbook.review, []
-    if hostile := clause_of(finding.clause_type):
+    if hostile := hostile_clause(finding.clause_type):
         reasons.append(hostile.reason)
     if finding.about:
         reasons += [f"not every {finding.unit} of the document was read"] if finding.confidence < 1 else []
@@ -187,31 +194,31 @@ def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
     return "; ".join(reasons)
 
 
-def _items(
+def _factors_of(
     result: DocumentResult,
     findings: Sequence[Finding],
     playbook: Playbook,
     sought: Collection[str],
     parts: Collection[str],
-) -> list[_Item]:
+) -> list[_Factor]:
     """The gravest finding of each type, and the clauses that an agreement lacks."""
     best: dict[str, Finding] = {}
     for finding in findings:
-        if counts(finding) and finding.score > best.get(finding.clause_type, finding.with_(score=-1)).score:
+        if counts_as_present(finding) and finding.score > best.get(finding.clause_type, finding.with_(score=-1)).score:
             best[finding.clause_type] = finding
-    factors = [_Item(name, finding.score, said_of(finding, playbook)) for name, finding in best.items()]
-    if can_lack(result, types_in(findings, playbook), playbook, parts):
-        undecided = {finding.clause_type for finding in findings if is_open(finding)}
-        factors += _missing(set(best) | undecided | refuted(findings), playbook, sought)
+    factors = [_Factor(name, finding.score, factor_reason(finding, playbook)) for name, finding in best.items()]
+    if can_lack(result, present_types(findings, playbook), playbook, parts):
+        undecided = {finding.clause_type for finding in findings if is_undecided_quote(finding)}
+        factors += _missing_factors(set(best) | undecided | refuted_absences(findings), playbook, sought)
     return factors
 
 
-def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> list[_Item]:
+def _missing_factors(present: set[str], playbook: Playbook, sought: Collection[str]) -> list[_Factor]:
     return [
-        _Item(
+        _Factor(
             clause.type,
-            _bounded(clause.points_if_missing),
-            _lacked(clause),
+            _clamped(clause.points_if_missing),
+            _missing_text(clause),
             missing=True,
         )
         for clause in playbook.clauses
@@ -219,17 +226,17 @@ def _missing(present: set[str], playbook: Playbook, sought: Collection[str]) -> 
     ]
 
 
-def said_of(finding: Finding, playbook: Playbook) -> str:
+def factor_reason(finding: Finding, playbook: Playbook) -> str:
     """What a finding counts for, as the reasons of its supplier say it behind the score."""
     if missing := playbook.clause(finding.about) if finding.about else None:
-        return _lacked(missing)
-    clause = playbook.clause(finding.clause_type) or clause_of(finding.clause_type)
+        return _missing_text(missing)
+    clause = playbook.clause(finding.clause_type) or hostile_clause(finding.clause_type)
     title = _title(clause) if clause else shipped_title(finding.clause_type)
     page = f", {finding.unit} {finding.page}" if finding.page else ""
     return f"{title}{page}: {'; '.join(finding.reasons) or 'present'}"
 
 
-def _lacked(clause: Clause) -> str:
+def _missing_text(clause: Clause) -> str:
     return f"{_title(clause)}: {clause.missing_reason or 'missing'}"
 
 
@@ -237,19 +244,19 @@ def _title(clause: Clause) -> str:
     return title_in(clause.title, clause.type)
 
 
-def _rating(factors: Iterable[_Item], thresholds: Thresholds) -> Rating:
+def _rating(factors: Iterable[_Factor], thresholds: Thresholds) -> Rating:
     """The gravest item in full and a share of the others, gravest first."""
     ranked = sorted(factors, key=lambda factor: (-factor.score, factor.clause_type, factor.reason))
     if not ranked:
         return Rating("low", 0, ())
-    total = _bounded(ranked[0].score + sum(factor.score for factor in ranked[1:]) // OTHERS_DIVISOR)
+    total = _clamped(ranked[0].score + sum(factor.score for factor in ranked[1:]) // OTHERS_DIVISOR)
     reasons = tuple(f"{factor.score} {factor.reason}" for factor in ranked if factor.score or factor.missing)
     return Rating(risk_of(total, thresholds), total, reasons)
 
 
 def _suppliers(
     results: Sequence[DocumentResult],
-    factors: Mapping[str, list[_Item]],
+    factors: Mapping[str, list[_Factor]],
     findings: Mapping[str, list[Finding]],
     playbook: Playbook,
 ) -> dict[str, Rating]:
@@ -261,10 +268,10 @@ def _suppliers(
     for group in groups.values():
         present = {factor.clause_type for result in group for factor in factors[result.document] if not factor.missing}
         for document_findings in (findings[result.document] for result in group):
-            present |= {finding.clause_type for finding in document_findings if is_open(finding)} | refuted(
-                document_findings
-            )
-        gravest: dict[str, _Item] = {}
+            present |= {
+                finding.clause_type for finding in document_findings if is_undecided_quote(finding)
+            } | refuted_absences(document_findings)
+        gravest: dict[str, _Factor] = {}
         for factor in (factor for result in group for factor in factors[result.document]):
             if factor.missing and factor.clause_type in present:
                 continue

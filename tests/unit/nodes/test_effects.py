@@ -9,7 +9,7 @@ from typing import Any, cast
 from graph.runtime.memory.ledger import MemoryLedger
 from nodes.domain.runs.settings import Run, Settings
 from nodes.ports import Services
-from nodes.steps.effects import once
+from nodes.steps.effects import perform_once
 
 RUN = Run("r", "t", "", "m", "", "p", "", "local", 1, Settings())
 
@@ -29,8 +29,8 @@ async def test_a_note_that_somebody_removed_is_put_back_and_one_that_stands_is_l
         return folder.get("note")
 
     for _ in range(2):
-        await once(services, RUN, "release", "k", {}, put, stands)
+        await perform_once(services, RUN, "release", "k", {}, put, stands)
     assert len(written) == 1
     folder.clear()
-    await once(services, RUN, "release", "k", {}, put, stands)
+    await perform_once(services, RUN, "release", "k", {}, put, stands)
     assert len(written) == 2 and folder

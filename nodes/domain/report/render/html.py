@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nodes.domain.evidence.findings import RISKS, Finding
-from nodes.domain.evidence.note_model import Note, Section, Sentence, SupplierRating, is_stated, is_weighed, status_of
+from nodes.domain.evidence.note_model import Note, Section, Sentence, SupplierRating, has_risk, is_stated, status_of
 from nodes.domain.report.render.markdown import anchor, decision_text, mark
 from nodes.domain.report.wording.reasons import reasons_of
 from nodes.domain.report.wording.texts import texts
@@ -34,7 +34,7 @@ from nodes.domain.shared.formats import (
     source_label,
 )
 
-_APART = re.compile(r" (?=[:;?!»])|(?<=«) ")
+_FRENCH_SPACE = re.compile(r" (?=[:;?!»])|(?<=«) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class _Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _PageSentence:
     """A sentence as the page shows it."""
 
     id: str
@@ -85,7 +85,9 @@ class _Said:
 def render_report(note: Note, facts: ReportFacts | None = None) -> str:
     """Render the page; the same note and facts give the same bytes. Text of documents is cleaned and escaped."""
     table = texts(note.language)
-    sections = [(f"part-{place}", section, _said(place, section)) for place, section in enumerate(note.sections)]
+    sections = [
+        (f"part-{place}", section, _page_sentences(place, section)) for place, section in enumerate(note.sections)
+    ]
     cited: dict[str, list[str]] = defaultdict(list)
     for _, _, sentences in sections:
         for sentence in sentences:
@@ -106,7 +108,7 @@ def render_report(note: Note, facts: ReportFacts | None = None) -> str:
             if section.kind == "supplier" and page_sentences
         },
         reviewers=reviewers_of(note.findings, note.language),
-        weighed=is_weighed(note),
+        weighed=has_risk(note),
         sections=[
             (at, section, page_sentences)
             for at, section, page_sentences in sections
@@ -119,9 +121,9 @@ def render_report(note: Note, facts: ReportFacts | None = None) -> str:
     )
 
 
-def _said(place: int, section: Section) -> tuple[_Said, ...]:
+def _page_sentences(place: int, section: Section) -> tuple[_PageSentence, ...]:
     return tuple(
-        _Said(
+        _PageSentence(
             f"s-{place}-{index}",
             sentence,
             tuple(_Mark(mark(finding_id), f"#{anchor(finding_id)}") for finding_id in sentence.finding_ids),
@@ -198,7 +200,9 @@ def _clean(value: object) -> object:
 def _french(value: object) -> object:
     """Clean, and with spaces that no line is broken at before the marks that French sets apart."""
     cleaned = _clean(value)
-    return cleaned if isinstance(cleaned, Markup) or not isinstance(cleaned, str) else _APART.sub("\u00a0", cleaned)
+    return (
+        cleaned if isinstance(cleaned, Markup) or not isinstance(cleaned, str) else _FRENCH_SPACE.sub("\u00a0", cleaned)
+    )
 
 
 def _csp(text: str) -> str:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.evidence.note_model import Note, Section, Sentence, is_weighed, status_of
+from nodes.domain.evidence.note_model import Note, Section, Sentence, has_risk, status_of
 from nodes.domain.report.wording.reasons import reasons_of
 from nodes.domain.report.wording.ruling_texts import columns
 from nodes.domain.report.wording.texts import texts
-from nodes.domain.report.wording.verdicts import decided
+from nodes.domain.report.wording.verdicts import decision_words
 from nodes.domain.report.writers.note_writer import place
 from nodes.domain.shared.formats import alignment_label, markdown, risk_label
 
@@ -32,7 +32,7 @@ def decision_text(finding: Finding, language: str) -> str:
     text = table[f"status_{status}"]
     if not finding.decision:
         return text
-    reviewer, at, reason = decided(finding, language)
+    reviewer, at, reason = decision_words(finding, language)
     if status == "unlocated":
         text += f"; {table['status_accepted']}"
     text = table["by"].format(status=text, reviewer=reviewer, at=at)
@@ -51,7 +51,7 @@ def to_markdown(note: Note) -> str:
         if section.kind == "index":
             lines_of_section = _table(section, columns(note.language))
         else:
-            lines_of_section = (_item(sentence, note.language) for sentence in section.sentences)
+            lines_of_section = (_sentence_line(sentence, note.language) for sentence in section.sentences)
         lines += [f"## {target}{markdown(section.title)}", "", *lines_of_section, ""]
     if note.findings:
         lines += [f"## {texts(note.language)['evidence']}", ""]
@@ -72,7 +72,7 @@ def _table(section: Section, heads: Sequence[str]) -> Iterable[str]:
         yield "| " + " | ".join(row) + " |"
 
 
-def _item(sentence: Sentence, language: str) -> str:
+def _sentence_line(sentence: Sentence, language: str) -> str:
     lead = f"**{markdown(sentence.lead)}**{texts(language)['colon']}" if sentence.lead else ""
     marks = "".join(f" [{mark(finding_id)}](#{anchor(finding_id)})" for finding_id in sentence.finding_ids)
     return f"- {lead}{markdown(sentence.text)}{marks}"
@@ -81,7 +81,7 @@ def _item(sentence: Sentence, language: str) -> str:
 def _evidence(note: Note, finding: Finding) -> Iterable[str]:
     table = texts(note.language)
     head = [f"**{markdown(note.clause_title(finding))}**", markdown(place(finding, note.language))]
-    if is_weighed(note):
+    if has_risk(note):
         risk = risk_label(finding.risk, note.language)
         head.append(table["standing"].format(risk=risk, score=finding.score).rstrip("."))
     yield f'### <a id="{anchor(finding.finding_id)}"></a>{mark(finding.finding_id)}'

@@ -9,13 +9,13 @@ from dataclasses import replace
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_model import SupplierRating
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.report.wording.reasons import standing_in
+from nodes.domain.report.wording.reasons import rating_reason_in
 from nodes.domain.runs.settings import DocumentResult
-from nodes.domain.scoring.risk import said_of
+from nodes.domain.scoring.risk import factor_reason
 from nodes.domain.shared.formats import NAME_LIMIT, one_line
 
 
-def grounded(
+def grounds_of(
     rating: SupplierRating, findings: Sequence[Finding], documents: Sequence[DocumentResult], playbook: Playbook
 ) -> tuple[Finding | None, ...]:
     """For each reason of a standing, as scored, the finding that gives it: the first one, as in the score.
@@ -27,11 +27,11 @@ def grounded(
     for finding in sorted(
         findings, key=lambda finding: (order.get(finding.document, len(order)), finding.document, finding.spans[:1])
     ):
-        first.setdefault(f"{finding.score} {said_of(finding, playbook)}", finding)
+        first.setdefault(f"{finding.score} {factor_reason(finding, playbook)}", finding)
     return tuple(first.get(reason) for reason in rating.reasons)
 
 
-def as_shown(
+def rating_as_shown(
     rating: SupplierRating,
     grounds: Sequence[Finding | None],
     language: str,
@@ -45,7 +45,7 @@ def as_shown(
     file_names = Counter(name.rpartition("/")[2] for name in documents)
     reasons = []
     for reason, ground in zip(rating.reasons, grounds, strict=True):
-        text = standing_in(language, reason, names)
+        text = rating_reason_in(language, reason, names)
         if len(documents) > 1 and ground is not None and ground.page is not None:
             page, file_name = f", {ground.unit} {ground.page}", ground.document.rpartition("/")[2]
             document = file_name if file_names[file_name] == 1 else ground.document

@@ -84,7 +84,7 @@ def reasons_in(language: str, text: str, about: str = "") -> str:
     return " ; ".join(_french(reason, about) for reason in text.split("; ")) if language == "fr" else text
 
 
-def standing_in(language: str, text: str, names: Mapping[str, str]) -> str:
+def rating_reason_in(language: str, text: str, names: Mapping[str, str]) -> str:
     """A reason of a supplier's risk, "40 Cap on liability, page 3: +20 …", with the note's name of the clause.
 
     `names`: what the scores call a clause type → what the note calls it.
@@ -114,14 +114,14 @@ def _french(reason: str, about: str) -> str:
         return alignment_label(match["how"].replace(" ", "_"), "fr")
     for pattern, text in _FRENCH:
         if match := pattern.fullmatch(reason):
-            groups = {key: PLAYBOOKS.get(value) or _named(value) for key, value in match.groupdict().items()}
+            groups = {key: PLAYBOOKS.get(value) or _french_value(value) for key, value in match.groupdict().items()}
             if "units" in groups and int(groups["read"]) < 2:
                 groups["units"] = groups["units"].rstrip("s")
             return text.format(**({**groups, "title": about or groups["title"]} if "title" in groups else groups))
     return reason
 
 
-def _named(value: str) -> str:
+def _french_value(value: str) -> str:
     """A value of a reason in French, as far as it is not the document's own."""
     if not (fees := _FEES.fullmatch(value)):
         return _AGENTS.get(value, value.replace(".", ",") if _DECIMAL.fullmatch(value) else value)

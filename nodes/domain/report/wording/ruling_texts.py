@@ -28,12 +28,12 @@ _WORDS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-def decision_texts(language: str) -> dict[str, str]:
+def ruling_texts(language: str) -> dict[str, str]:
     """French for "fr", else English."""
     return _WORDS["fr" if language == "fr" else "en"]
 
 
 def columns(language: str) -> tuple[str, ...]:
     """Heads of the table of decisions."""
-    words = decision_texts(language)
+    words = ruling_texts(language)
     return tuple(words[name] for name in ("number", "date", "court", "solution", "document"))

@@ -12,7 +12,7 @@ from nodes.domain.report.wording.texts import texts
 from nodes.domain.shared.formats import count, one_line, when
 
 
-def decided(finding: Finding, language: str) -> tuple[str, str, str]:
+def decision_words(finding: Finding, language: str) -> tuple[str, str, str]:
     """(reviewer, " on 2026-11-29 03:12 UTC" or "", reason) of a finding's decision, clean and on one line each."""
     decision: Mapping[str, Any] = finding.decision or {}
     at = decision.get("at")
@@ -32,7 +32,7 @@ def reviewers_of(findings: Iterable[Finding], language: str) -> str:
     """Who decided, and how many findings: "A. Martin (15 decisions), B. Roy (1 decision)"; "" where nobody did."""
     table = texts(language)
     counts = Counter(
-        reviewer for finding in findings if finding.decision and (reviewer := decided(finding, language)[0])
+        reviewer for finding in findings if finding.decision and (reviewer := decision_words(finding, language)[0])
     )
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return ", ".join(

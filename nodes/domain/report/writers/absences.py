@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nodes.domain.evidence.coverage import Say, pages_of
+from nodes.domain.evidence.coverage import Phrasing, page_counts
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_model import Sentence, is_stated
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.playbook.searched_types import SearchScope
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.scoring.absence import AGREEMENT_TYPES, can_lack
 from nodes.domain.shared.formats import NAME_LIMIT, one_line
@@ -21,7 +21,7 @@ class Absences:
     """What is needed to say what is not there."""
 
     playbook: Playbook
-    looked_for: LookedFor
+    looked_for: SearchScope
     parts: Collection[str]
     """Documents that belong to another."""
     titles: Mapping[str, str]
@@ -30,7 +30,7 @@ class Absences:
     """Document to the types of its findings that nobody rejected."""
     lacking: Mapping[tuple[str, str], Finding]
     """Findings of missing clauses by document and type."""
-    phrase: Say
+    phrase: Phrasing
     count: Callable[[int, str], str]
     conjunction: str
     """" and "."""
@@ -50,8 +50,8 @@ class Absences:
                 text = self.phrase(
                     "absence_elsewhere" if elsewhere else "absence",
                     clause=self.titles[clause.type],
-                    documents=self._listed([self._read_how_far(document) for document in without]),
-                    elsewhere=self._listed([one_line(name, NAME_LIMIT) for name in elsewhere]),
+                    documents=self._joined([self._read_how_far(document) for document in without]),
+                    elsewhere=self._joined([one_line(name, NAME_LIMIT) for name in elsewhere]),
                 )
                 missing = [self.lacking.get((document.document, clause.type)) for document in without]
                 yield Sentence(text, tuple(finding.finding_id for finding in missing if finding), kind="absence")
@@ -66,7 +66,7 @@ class Absences:
                 counts[tuple(clause_type for clause_type in self.playbook.types if clause_type not in sought)] += 1
         for unsought, number in counts.items():
             if unsought:
-                clauses = self._listed([self.titles[clause_type] for clause_type in unsought])
+                clauses = self._joined([self.titles[clause_type] for clause_type in unsought])
                 yield Sentence(self.phrase("unsought", documents=self.count(number, "document"), clauses=clauses))
 
     def _can_lack(self, document: DocumentResult) -> bool:
@@ -87,17 +87,17 @@ class Absences:
         few = [document for document in documents if len(self._known(document)) < AGREEMENT_TYPES]
         for key, group in (("few", few), ("part", [document for document in documents if document not in few])):
             if group:
-                listed = self._listed([self._read_how_far(document) for document in group])
+                listed = self._joined([self._read_how_far(document) for document in group])
                 yield Sentence(self.phrase(key, documents=listed, types=AGREEMENT_TYPES), kind="absence")
 
     def _read_how_far(self, document: DocumentResult) -> str:
-        read, total = pages_of(document)
+        read, total = page_counts(document)
         partly = "absence_partly" if read > 1 else "absence_partly_one"
         key = partly if read < total or not total else "absence_page" if total == 1 else "absence_pages"
         name = one_line(document.document, NAME_LIMIT)
         return self.phrase(key, document=name, read=read, count=total, unit=document.unit)
 
-    def _listed(self, parts: Sequence[str]) -> str:
+    def _joined(self, parts: Sequence[str]) -> str:
         return self.conjunction.join(
             [*([self.phrase("semicolon").join(parts[:-1])] if parts[:-1] else []), *parts[-1:]]
         )

@@ -10,17 +10,17 @@ from datetime import date
 
 from nodes.domain.contracts.families.families import Families
 from nodes.domain.contracts.families.overrides import is_void
-from nodes.domain.evidence.fact_evidence import borrowed_from, place_of_override, without
+from nodes.domain.evidence.fact_evidence import fact_as_finding, override_as_finding, without_evidence
 from nodes.domain.evidence.facts import Fact
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.evidence.note_check import check, verified
+from nodes.domain.evidence.note_check import check, drop_unsupported
 from nodes.domain.evidence.note_model import Dropped, Note, Section, Sentence, is_stated
 from nodes.domain.report.wording.fact_texts import fact_texts
 from nodes.domain.report.writers.note_writer import NoteInput, write_note
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.shared.formats import NAME_LIMIT, one_line
 from nodes.domain.text.quantities import numbers_in
-from nodes.domain.text.supplier_names import names_of, spelling
+from nodes.domain.text.supplier_names import display_names, spelling
 
 TERM_KINDS = (
     "effective_date", "agreement_date", "signature_date", "initial_term", "expiration_date", "renewal_term",
@@ -28,17 +28,17 @@ TERM_KINDS = (
 )  # fmt: skip
 """Kinds of facts that the line of a contract gives, in this order; of the first three the first that is stated."""
 NOTE_FACT_KINDS = (*TERM_KINDS, "replaces")
-_SUM = re.compile(
+_AMOUNT = re.compile(
     r"(?:EUR|USD|GBP|CHF|€|US ?\$|\$|£) ?\d[\d.,' \u00a0\u202f]*\d|\d[\d.,' \u00a0\u202f]* ?(?:€|euros?|EUR|USD|\$|£)"
 )
-SHORT = 60
+SHORT_QUOTE_CHARS = 60
 """A quote up to this length is the name of a law: it stands beside its label."""
 _QUOTE = re.compile(r"“[^”]+”|« [^»]+ »")
 _VALUE = re.compile(r"(?:[“«] ?)?\{value\}(?: ?[”»])?")
 _ARTICLE = re.compile(r"\W*(\d{1,3}(?:\.\d{1,3})*)\b")
-_BEGINS = frozenset(TERM_KINDS[:3])
+_START_KINDS = frozenset(TERM_KINDS[:3])
 MOST_CAPS = 3
-QUOTED = 240
+QUOTED_CHARS = 240
 """A quote up to this length stands in for a value that the check of the note does not pass."""
 
 
@@ -67,8 +67,8 @@ def write_contract_note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact
     evidence = (*base.findings, *writer.evidence.values())
     noted = replace(base, sections=tuple(sections), findings=evidence, dropped=(*base.dropped, *writer.dropped))
     # What code borrows as evidence is no claim of a writer on that place.
-    checked, _ = verified(noted, uncounted=writer.evidence)
-    return without(checked, writer.evidence, writer.links)
+    checked, _ = drop_unsupported(noted, uncounted=writer.evidence)
+    return without_evidence(checked, writer.evidence, writer.links)
 
 
 class _Writer:
@@ -88,7 +88,7 @@ class _Writer:
 
     def by_supplier(self) -> dict[str, list[DocumentResult]]:
         """Documents that are done, by the title of their supplier's section."""
-        names = names_of(rating.name for rating in self.note_input.ratings)
+        names = display_names(rating.name for rating in self.note_input.ratings)
         groups: dict[str, list[DocumentResult]] = defaultdict(list)
         for row in self.note_input.documents:
             if row.state == "done":
@@ -138,7 +138,7 @@ class _Writer:
         chosen: list[Fact] = []
         for kind in TERM_KINDS:
             kind_facts = [fact for fact in stated if fact.kind == kind]
-            if kind in _BEGINS and any(fact.kind in _BEGINS for fact in chosen):
+            if kind in _START_KINDS and any(fact.kind in _START_KINDS for fact in chosen):
                 continue
             if kind == "cap_base":
                 kind_facts = [fact for fact in kind_facts if fact.detail.get("of") != "fixed sum"]
@@ -147,7 +147,7 @@ class _Writer:
             }
             chosen += list(values.values())[::-1][:MOST_CAPS]
         # A bare date is no term of a contract.
-        return chosen if any(fact.kind not in _BEGINS for fact in chosen) else []
+        return chosen if any(fact.kind not in _START_KINDS for fact in chosen) else []
 
     def statement(self, fact: Fact, row: DocumentResult) -> tuple[str, tuple[str, ...]] | None:
         """The words for a fact with its page, and the marks of what they rest on; None where nothing covers them."""
@@ -163,8 +163,8 @@ class _Writer:
         problem = self.problem(f"{text} {place}", marks)
         if problem is None:
             return f"{text} {place}"
-        quoted = quoting.format(value=self.words["quoted"].format(quote=one_line(fact.quote, QUOTED + 20)))
-        if len(fact.quote) <= QUOTED and self.problem(f"{quoted} {place}", marks) is None:
+        quoted = quoting.format(value=self.words["quoted"].format(quote=one_line(fact.quote, QUOTED_CHARS + 20)))
+        if len(fact.quote) <= QUOTED_CHARS and self.problem(f"{quoted} {place}", marks) is None:
             return f"{quoted} {place}"
         self.dropped.append(Dropped(text, problem))
         return ""
@@ -235,9 +235,9 @@ class _Writer:
             return
         text = self.words[key].format(statements=self.words["semicolon"].join(filter(None, parts)), **names)
         # The agreement is named by code, from the list of documents; what is said of articles is the amendment's.
-        yield Sentence(text, (*marks, *self.naming(master)), "fact", self.words["changes"])
+        yield Sentence(text, (*marks, *self.name_evidence(master)), "fact", self.words["changes"])
 
-    def naming(self, document: str) -> tuple[str, ...]:
+    def name_evidence(self, document: str) -> tuple[str, ...]:
         """Evidence that knows the name of a document."""
         member = self.families.members.get(document)
         if member is None or member.named_at is None or not member.named_at.page:
@@ -251,7 +251,7 @@ class _Writer:
         finding = self.by_id.get(sentence.finding_ids[0])
         if finding is None or not finding.overridden:
             return sentence
-        override_text, marks = self.over(finding)
+        override_text, marks = self.override_text(finding)
         text = self.words["with_override"].format(text=sentence.text.rstrip("."), said=override_text)
         return replace(sentence, text=text, finding_ids=(*sentence.finding_ids, *marks))
 
@@ -263,15 +263,15 @@ class _Writer:
         finding = next(filter(is_void, overridden), next(iter(overridden), None))
         if finding is None:
             return "", ()
-        text, marks = self.over(finding)
+        text, marks = self.override_text(finding)
         return f"{self.words['semicolon']}{text}", marks
 
-    def over(self, finding: Finding) -> tuple[str, tuple[str, ...]]:
+    def override_text(self, finding: Finding) -> tuple[str, tuple[str, ...]]:
         override = finding.overridden or {}
         text = self.words["overridden" if override.get("certain") else "may"].format(
             by=one_line(override["by"], NAME_LIMIT), unit=override.get("unit", "page"), page=override["page"]
         )
-        place = place_of_override(finding)
+        place = override_as_finding(finding)
         if place.finding_id not in self.evidence:
             self.evidence[place.finding_id] = place
             if stated := self.stated_at(finding, place):
@@ -288,9 +288,9 @@ class _Writer:
         ]
         number = _ARTICLE.match(finding.quote)
         matching = [fact for fact in replacements if number and number[1] in fact.detail["articles"]] or replacements
-        return self.holding(matching[0], place.document) if len(matching) == 1 else None
+        return self.finding_around(matching[0], place.document) if len(matching) == 1 else None
 
-    def holding(self, fact: Fact, document: str) -> Finding | None:
+    def finding_around(self, fact: Fact, document: str) -> Finding | None:
         findings = self.findings[document]
         return next(
             (finding for finding in findings if not finding.about and is_stated(finding) and _holds(finding, fact)),
@@ -299,11 +299,11 @@ class _Writer:
 
     def borrow(self, fact: Fact, row: DocumentResult) -> Finding:
         """A fact in the form in which the check of sentences knows evidence."""
-        borrowed = borrowed_from(fact, row)
+        borrowed = fact_as_finding(fact, row)
         key = borrowed.finding_id
         if key not in self.evidence:
             self.evidence[key] = borrowed
-            if stated := self.holding(fact, row.document):
+            if stated := self.finding_around(fact, row.document):
                 self.links[key] = stated.finding_id
         return self.evidence[key]
 
@@ -312,7 +312,8 @@ def _figures(fact: Fact, written: str) -> str:
     """A sum as the document writes it in figures, where it does so beside the words."""
     amount = f"{fact.detail['amount']} {fact.detail['currency']}"
     return next(
-        (match.group().strip() for match in _SUM.finditer(fact.quote) if amount in numbers_in(match.group())), written
+        (match.group().strip() for match in _AMOUNT.finditer(fact.quote) if amount in numbers_in(match.group())),
+        written,
     )
 
 
@@ -323,7 +324,7 @@ def _same_quote(first: str, second: str) -> bool:
         first_quote
         and second_quote
         and first_quote.group() == second_quote.group()
-        and len(first_quote.group()) > SHORT
+        and len(first_quote.group()) > SHORT_QUOTE_CHARS
     )
 
 

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nodes.domain.evidence.coverage import covered
+from nodes.domain.evidence.coverage import coverage_sentences
 from nodes.domain.evidence.findings import RISKS, Finding
-from nodes.domain.evidence.note_check import OVERUSED
+from nodes.domain.evidence.note_check import TOO_MANY_CLAIMS
 from nodes.domain.evidence.note_model import (
     Note,
     Section,
@@ -21,20 +21,20 @@ from nodes.domain.evidence.note_model import (
     words_of,
 )
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.playbook.searched_types import SearchScope
 from nodes.domain.playbook.titles import shipped_title
 from nodes.domain.report.wording.french_reasons import french_reading
-from nodes.domain.report.wording.ratings import as_shown, grounded
+from nodes.domain.report.wording.ratings import grounds_of, rating_as_shown
 from nodes.domain.report.wording.reasons import reasons_in
 from nodes.domain.report.wording.texts import texts
-from nodes.domain.report.wording.verdicts import decided, reviewers_of
+from nodes.domain.report.wording.verdicts import decision_words, reviewers_of
 from nodes.domain.report.writers.absences import Absences
 from nodes.domain.review.review import most_serious_first
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.scoring.absence import MISSING
 from nodes.domain.shared.formats import NAME_LIMIT, count, one_line, risk_label
 from nodes.domain.text.quantities import negated
-from nodes.domain.text.supplier_names import names_of, spelling
+from nodes.domain.text.supplier_names import display_names, spelling
 
 MOST_REASONS = 5
 """Reasons of a supplier's risk in its line, the gravest first; the findings below have them all."""
@@ -57,7 +57,7 @@ class NoteInput:
     """en or fr."""
     written: Mapping[str, Sequence[Sentence]] = field(default_factory=dict)
     """Sentences of a model by supplier, put before our own; they are checked like all facts."""
-    looked_for: LookedFor | None = None
+    looked_for: SearchScope | None = None
     """What the documents were read for; None: for all that the playbook names."""
     parts: Collection[str] = ()
     """Documents that belong to another: no clause is missed in them."""
@@ -66,7 +66,7 @@ class NoteInput:
 def write_note(note_input: NoteInput) -> Note:
     """Write a note: coverage first, then risk, each supplier, what is not stated and why, and the counts.
 
-    Nothing in it depends on the time or on the order of the findings. Not checked yet: see note_check.verified.
+    Nothing in it depends on the time or on the order of the findings. Not checked yet: see note_check.drop_unsupported.
     """
     return _Writer(note_input).note()
 
@@ -86,23 +86,25 @@ class _Writer:
             self.titles.setdefault(name, one_line(shipped_title(name, self.language), 80))
         ranked = sorted(note_input.ratings, key=lambda rating: (-_rank(rating.risk), -rating.score, rating.name))
         self.absent = self.absences()
-        self.names = names_of(rating.name for rating in ranked)
-        self.group = {row.document: self.named(row.supplier or row.document) for row in note_input.documents}
+        self.names = display_names(rating.name for rating in ranked)
+        self.group = {row.document: self.canonical_name(row.supplier or row.document) for row in note_input.documents}
         # Suppliers of whom no document was read: their low score would say something that nobody knows.
         self.unread = {*self.group.values()} - {
             self.group[row.document] for row in note_input.documents if row.state == "done"
         }
-        self.behind = self.by_group(finding for finding in self.findings if finding.score > 0)
-        names = self.called()
+        self.scoring_findings = self.by_group(finding for finding in self.findings if finding.score > 0)
+        names = self.clause_names()
         self.ratings = [self.standing(rating, names) for rating in ranked]
 
     def standing(self, rating: SupplierRating, names: Mapping[str, str]) -> SupplierRating:
-        grounds = grounded(rating, self.behind[rating.name], self.note_input.documents, self.note_input.playbook)
+        grounds = grounds_of(
+            rating, self.scoring_findings[rating.name], self.note_input.documents, self.note_input.playbook
+        )
         done = [row.document for row in self.note_input.documents if row.state == "done"]
         supplier_documents = [document for document in done if self.group[document] == rating.name]
-        return as_shown(rating, grounds, self.language, names, supplier_documents)
+        return rating_as_shown(rating, grounds, self.language, names, supplier_documents)
 
-    def called(self) -> dict[str, str]:
+    def clause_names(self) -> dict[str, str]:
         """What the scores call a clause type → what this note calls it."""
         clauses = (*self.note_input.playbook.clauses, *self.note_input.playbook.across)
         score_titles = {clause.type: title_in(clause.title, clause.type) for clause in clauses}
@@ -118,7 +120,7 @@ class _Writer:
                 types[finding.document].add(finding.clause_type)
         return Absences(
             self.note_input.playbook,
-            self.note_input.looked_for or LookedFor(self.note_input.playbook),
+            self.note_input.looked_for or SearchScope(self.note_input.playbook),
             self.note_input.parts,
             self.titles,
             types,
@@ -135,16 +137,16 @@ class _Writer:
         return count(number, self.texts[noun], self.texts[noun + "s"], self.language)
 
     def note(self) -> Note:
-        coverage, with_failures = covered(self.read(), self.say, self.count, self.texts["and"])
+        coverage, with_failures = coverage_sentences(self.read(), self.say, self.count, self.texts["and"])
         sections = [
             Section("coverage", self.say("coverage"), (*coverage, *self.absent.unsought(self.note_input.documents))),
             Section("risk", self.say("risk"), tuple(self.risks())),
             *self.suppliers(),
         ]
         unstated: tuple[tuple[SectionKind, Callable[[Finding], Sentence]], ...] = (
-            ("waiting", self.waits),
-            ("rejected", self.is_rejected),
-            ("unlocated", self.is_lost),
+            ("waiting", self.waiting_sentence),
+            ("rejected", self.rejected_sentence),
+            ("unlocated", self.unlocated_sentence),
         )
         for kind, sentence in unstated:
             sentences = tuple(sentence(finding) for finding in self.findings if status_of(finding) == kind)
@@ -172,7 +174,7 @@ class _Writer:
         if not self.ratings:
             yield Sentence(self.say("no_standings"))
         for rating in self.ratings:
-            grounds = [finding.finding_id for finding in self.behind[rating.name] if is_stated(finding)]
+            grounds = [finding.finding_id for finding in self.scoring_findings[rating.name] if is_stated(finding)]
             lead = one_line(rating.name, NAME_LIMIT) or self.say("unnamed")
             if rating.name in self.unread:
                 yield Sentence(self.say("not_scored"), lead=lead)
@@ -189,16 +191,18 @@ class _Writer:
             yield Sentence(text, tuple(grounds[:10]), lead=lead)
 
     def unreviewed(self, name: str) -> int:
-        return sum(status_of(finding) == "waiting" for finding in self.behind[name])
+        return sum(status_of(finding) == "waiting" for finding in self.scoring_findings[name])
 
-    def named(self, name: str) -> str:
+    def canonical_name(self, name: str) -> str:
         """The one spelling under which a supplier stands."""
         return self.names.setdefault(spelling(name), name)
 
     def by_group(self, findings: Iterable[Finding]) -> dict[str, list[Finding]]:
         groups: dict[str, list[Finding]] = defaultdict(list)
         for finding in findings:
-            groups[self.group.get(finding.document) or self.named(finding.supplier or finding.document)].append(finding)
+            groups[
+                self.group.get(finding.document) or self.canonical_name(finding.supplier or finding.document)
+            ].append(finding)
         return groups
 
     def suppliers(self) -> Iterable[Section]:
@@ -210,7 +214,7 @@ class _Writer:
         order = {rating.name: place for place, rating in enumerate(self.ratings)}
         written: dict[str, list[Sentence]] = defaultdict(list)
         for name, sentences in self.note_input.written.items():
-            written[self.named(name)] += sentences
+            written[self.canonical_name(name)] += sentences
         for name in sorted(
             {*stated, *documents, *written}, key=lambda supplier: (order.get(supplier, len(order)), supplier)
         ):
@@ -224,7 +228,7 @@ class _Writer:
         text = self.say("stated", quote=self.quote(finding), place=self.place(finding), risk=self.risk(finding))
         return Sentence(text, (finding.finding_id,), "fact", self.title(finding))
 
-    def waits(self, finding: Finding) -> Sentence:
+    def waiting_sentence(self, finding: Finding) -> Sentence:
         about = self.about_clause(finding)
         reason = reasons_in(self.language, one_line(finding.review_reason, 300), about)
         reason = reason or self.say("waiting_default")
@@ -237,8 +241,8 @@ class _Writer:
         )
         return Sentence(text, (finding.finding_id,), lead=self.title(finding))
 
-    def is_rejected(self, finding: Finding) -> Sentence:
-        reviewer, at, reason = decided(finding, self.language)
+    def rejected_sentence(self, finding: Finding) -> Sentence:
+        reviewer, at, reason = decision_words(finding, self.language)
         if finding.about:
             placeholders = {"clause": self.about_clause(finding), "document": one_line(finding.document, NAME_LIMIT)}
             why = reason or self.say("no_reason")
@@ -254,8 +258,8 @@ class _Writer:
         )
         return Sentence(text, (finding.finding_id,), lead=self.title(finding))
 
-    def is_lost(self, finding: Finding) -> Sentence:
-        reviewer, _, _ = decided(finding, self.language)
+    def unlocated_sentence(self, finding: Finding) -> Sentence:
+        reviewer, _, _ = decision_words(finding, self.language)
         accepted = self.say("unlocated_accepted", reviewer=reviewer) if finding.decision else ""
         text = self.say(
             "unlocated_one",
@@ -299,7 +303,7 @@ def with_dropped(note: Note) -> Note:
     if not note.dropped:
         return note
     table = texts(note.language)
-    repeated = sum(dropped.problem.startswith(OVERUSED.partition("{")[0]) for dropped in note.dropped)
+    repeated = sum(dropped.problem.startswith(TOO_MANY_CLAIMS.partition("{")[0]) for dropped in note.dropped)
     sentences = [
         Sentence(table[key].format(sentences=count(number, table["sentence"], table["sentences"], note.language)))
         for key, number in (("about_dropped", len(note.dropped) - repeated), ("about_repeated", repeated))

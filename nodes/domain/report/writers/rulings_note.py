@@ -11,12 +11,12 @@ from itertools import groupby
 from nodes.domain.case_law.body.summary import PARTS
 from nodes.domain.case_law.groups import OWN, Groups, group_rulings, ruling_document
 from nodes.domain.case_law.head.dates import french
-from nodes.domain.evidence.fact_evidence import borrowed_from, without
+from nodes.domain.evidence.fact_evidence import fact_as_finding, without_evidence
 from nodes.domain.evidence.facts import Fact, of_kind
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.evidence.note_check import verified
+from nodes.domain.evidence.note_check import drop_unsupported
 from nodes.domain.evidence.note_model import Note, Section, Sentence, is_stated, status_of
-from nodes.domain.report.wording.ruling_texts import decision_texts
+from nodes.domain.report.wording.ruling_texts import ruling_texts
 from nodes.domain.report.writers.note_writer import NoteInput, write_note
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.shared.formats import NAME_LIMIT, count, one_line
@@ -27,7 +27,7 @@ MOST_PARTIES, MOST_TEXTS, MOST_NUMBERS = 12, 25, 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Decision:
+class _Ruling:
     """One decision with what it states and what is attached to it."""
 
     row: DocumentResult
@@ -38,7 +38,7 @@ class _Decision:
     """Other documents that hold the same decision."""
 
     @property
-    def joined(self) -> list[str]:
+    def joined_numbers(self) -> list[str]:
         """Numbers of the cases that it decides beside the first."""
         own = [fact for fact in of_kind(self.facts, "case_number") if fact.detail.get("kind", "pourvoi") in OWN]
         return [fact.value for fact in own[1:] if fact.detail.get("kind") == own[0].detail.get("kind")]
@@ -70,7 +70,7 @@ class _Decision:
         )
 
 
-def write_decision_note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact]]) -> Note:
+def write_ruling_note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact]]) -> Note:
     """Coverage, the table, a section for each decision, then what waits or was rejected; checked like every note.
 
     `facts` by document. Attachments stand under the decision that carries them or beside which they lie; a decision
@@ -80,26 +80,26 @@ def write_decision_note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact
     note_input = replace(note_input, parts=frozenset((*note_input.parts, *groups.attached)))
     base = write_note(note_input)
     writer = _Writer(note_input, facts, groups)
-    rulings = list(writer.decisions())
+    rulings = list(writer.rulings())
     index = Section("index", writer.words["index"], tuple(writer.row(ruling) for ruling in rulings))
     base_sections = tuple(section for section in base.sections if section.kind not in ("risk", "supplier"))
     sections = (base_sections[0], index, *(writer.section(ruling) for ruling in rulings), *base_sections[1:])
     evidence = (*base.findings, *writer.evidence.values())
-    checked, _ = verified(replace(base, sections=sections, standings=(), findings=evidence))
-    return without(checked, writer.evidence, {})
+    checked, _ = drop_unsupported(replace(base, sections=sections, standings=(), findings=evidence))
+    return without_evidence(checked, writer.evidence, {})
 
 
 class _Writer:
     def __init__(self, note_input: NoteInput, facts: Mapping[str, Sequence[Fact]], groups: Groups) -> None:
         self.note_input, self.facts, self.groups = note_input, facts, groups
-        self.words = decision_texts(note_input.language)
+        self.words = ruling_texts(note_input.language)
         self.language = note_input.language
         self.evidence: dict[str, Finding] = {}
         self.findings: dict[str, list[Finding]] = defaultdict(list)
         for finding in note_input.findings:
             self.findings[finding.document].append(finding)
 
-    def decisions(self) -> list[_Decision]:
+    def rulings(self) -> list[_Ruling]:
         """The newest first; what carries no date last."""
         attached: dict[str, list[DocumentResult]] = defaultdict(list)
         copies: dict[str, list[DocumentResult]] = defaultdict(list)
@@ -115,11 +115,11 @@ class _Writer:
         rulings = []
         for row in alone:
             name = row.document
-            rulings.append(_Decision(row, self.facts.get(name, ()), self.findings[name], attached[name], copies[name]))
+            rulings.append(_Ruling(row, self.facts.get(name, ()), self.findings[name], attached[name], copies[name]))
         rulings.sort(key=lambda ruling: ruling.row.document)
         return sorted(rulings, key=lambda ruling: _value(ruling.facts, "decision_date"), reverse=True)
 
-    def row(self, ruling: _Decision) -> Sentence:
+    def row(self, ruling: _Ruling) -> Sentence:
         doubt = self.words["doubt"]
         number = self.number(ruling)
         cells = (
@@ -132,26 +132,30 @@ class _Writer:
         text = " · ".join(cell or "—" for cell in cells) if recognised else f"{self.words['none']} · {cells[3]}"
         return Sentence(text, ruling.marks("case_number", "decision_date", "solution"), "frame", number or "—")
 
-    def number(self, ruling: _Decision) -> str:
+    def number(self, ruling: _Ruling) -> str:
         """Its number, and those of the cases that were joined to it."""
         first = ruling.shown("case_number", "case_number", self.words["doubt"])
         if not first:
             return ""
-        numbers = ruling.joined if len(ruling.joined) < MOST_NUMBERS else ruling.joined[: MOST_NUMBERS - 2]
-        remaining = len(ruling.joined) - len(numbers)
+        numbers = (
+            ruling.joined_numbers
+            if len(ruling.joined_numbers) < MOST_NUMBERS
+            else ruling.joined_numbers[: MOST_NUMBERS - 2]
+        )
+        remaining = len(ruling.joined_numbers) - len(numbers)
         suffix = f" {self.words['more'].format(count=remaining)}" if remaining else ""
         return ", ".join([first, *numbers]) + suffix
 
-    def documents(self, ruling: _Decision) -> str:
+    def documents(self, ruling: _Ruling) -> str:
         names = self.words["semicolon"].join(one_line(row.document, NAME_LIMIT) for row in ruling.copies)
         own = one_line(ruling.row.document, NAME_LIMIT)
         return self.words["again"].format(document=own, others=names) if names else own
 
-    def sitting(self, ruling: _Decision) -> str:
+    def sitting(self, ruling: _Ruling) -> str:
         names = [fact.value for kind in ("court", "chamber") for fact in of_kind(ruling.facts, kind)[:1]]
         return ", ".join([*names[:1], *(name[:1].lower() + name[1:] for name in names[1:])])
 
-    def title(self, ruling: _Decision) -> str:
+    def title(self, ruling: _Ruling) -> str:
         doubt = self.words["doubt"]
         number = self.number(ruling)
         parts = (
@@ -161,10 +165,10 @@ class _Writer:
         )
         return ", ".join(filter(None, parts)) or one_line(ruling.row.document, NAME_LIMIT)
 
-    def section(self, ruling: _Decision) -> Section:
+    def section(self, ruling: _Ruling) -> Section:
         return Section("decision", self.title(ruling), tuple([*self.head(ruling), *self.body(ruling)]))
 
-    def head(self, ruling: _Decision) -> Iterator[Sentence]:
+    def head(self, ruling: _Ruling) -> Iterator[Sentence]:
         yield Sentence(
             f"{one_line(ruling.row.document, NAME_LIMIT)}, {self.length(ruling.row)}", lead=self.words["document"]
         )
@@ -173,24 +177,24 @@ class _Writer:
             yield Sentence(
                 self.words["alike"].format(names=self.words["semicolon"].join(names)), lead=self.words["copies"]
             )
-        sat = [
+        sitting_facts = [
             *of_kind(ruling.facts, "court")[:1],
             *of_kind(ruling.facts, "chamber")[:1],
             *of_kind(ruling.facts, "formation")[:1],
         ]
-        if sat:
-            mark = sat[-1].detail.get("mark", "")
-            text = ", ".join(fact.value for fact in sat) + (f" ({mark})" if mark else "")
-            yield Sentence(self.said(text, sat[0]), lead=self.words["court"])
+        if sitting_facts:
+            mark = sitting_facts[-1].detail.get("mark", "")
+            text = ", ".join(fact.value for fact in sitting_facts) + (f" ({mark})" if mark else "")
+            yield Sentence(self.with_page(text, sitting_facts[0]), lead=self.words["court"])
         for key, kind in (("number", "case_number"), ("date", "decision_date"), ("solution", "solution")):
             value = self.number(ruling) if key == "number" else ruling.shown(kind, kind, self.words["doubt"])
             if value:
                 fact = next(
                     fact for fact in ruling.facts if fact.kind == kind and fact.detail.get("kind", "pourvoi") in OWN
                 )
-                yield Sentence(self.said(value, fact), ruling.marks(kind), lead=self.words[key])
+                yield Sentence(self.with_page(value, fact), ruling.marks(kind), lead=self.words[key])
         for fact in of_kind(ruling.facts, "attacked_decision")[:1]:
-            yield Sentence(self.said(one_line(fact.value, 300), fact), lead=self.words["attacked"])
+            yield Sentence(self.with_page(one_line(fact.value, 300), fact), lead=self.words["attacked"])
         yield from self.listed("parties", of_kind(ruling.facts, "party"), MOST_PARTIES)
         laws = of_kind(ruling.facts, "statute")
         yield from self.listed(
@@ -214,7 +218,7 @@ class _Writer:
             overflow = [self.words["more"].format(count=len(facts) - most)] if len(facts) > most else []
             yield Sentence(self.words["semicolon"].join([*parts, *overflow]), marks, lead=self.words[key])
 
-    def body(self, ruling: _Decision) -> Iterator[Sentence]:
+    def body(self, ruling: _Ruling) -> Iterator[Sentence]:
         for part in PARTS:
             facts = of_kind(ruling.facts, f"summary_{part}")
             written = [fact for fact in facts if not fact.source.startswith("local:")]
@@ -239,21 +243,21 @@ class _Writer:
     def length(self, row: DocumentResult) -> str:
         return count(len(row.pages), row.unit, f"{row.unit}s", self.language)
 
-    def summarised(self, ruling: _Decision, fact: Fact, lead: str) -> Sentence | None:
+    def summarised(self, ruling: _Ruling, fact: Fact, lead: str) -> Sentence | None:
         if fact.page is None or fact.alignment == "not_found":
             return None
-        borrowed = borrowed_from(fact, ruling.row)
+        borrowed = fact_as_finding(fact, ruling.row)
         self.evidence[borrowed.finding_id] = borrowed
         if fact.source.startswith("local:"):
             return self.quoted(borrowed, lead)
-        return Sentence(self.said(one_line(fact.value, QUOTE_LIMIT), fact), (borrowed.finding_id,), "fact", lead)
+        return Sentence(self.with_page(one_line(fact.value, QUOTE_LIMIT), fact), (borrowed.finding_id,), "fact", lead)
 
     def quoted(self, finding: Finding, lead: str) -> Sentence:
         quote = one_line(finding.quote, QUOTE_LIMIT)
         text = self.words["quote"].format(quote=quote, page=self.page(finding.page, finding.page_end, finding.unit))
         return Sentence(text, (finding.finding_id,), "fact", lead)
 
-    def said(self, text: str, fact: Fact) -> str:
+    def with_page(self, text: str, fact: Fact) -> str:
         return (
             self.words["said"].format(text=text, page=self.page(fact.page, fact.page_end, fact.unit))
             if fact.page

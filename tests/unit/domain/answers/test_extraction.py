@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_question import document
 
-from nodes.domain.answers.extraction import MOST_CLAUSES, UNSURE, Supplier, complaint, read_answer
+from nodes.domain.answers.extraction import MOST_CLAUSES, DEFAULT_CONFIDENCE, Supplier, complaint, read_answer
 from nodes.domain.answers.passages import Passage
 from nodes.domain.evidence.findings import Candidate
 from nodes.domain.evidence.quote_locator import locate
@@ -40,18 +40,18 @@ def test_a_clause_becomes_a_candidate_with_the_place_of_its_passage() -> None:
         (9, 0.9),
         ("HIGH ", 0.9),
         ("élevée", 0.9),
-        ("moyenne", UNSURE),
+        ("moyenne", DEFAULT_CONFIDENCE),
         ("low", 0.3),
         (1, 1.0),
         (0, 0.0),
         (-3, 0.0),
         (1e9, 1.0),
-        (None, UNSURE),
-        (True, UNSURE),
-        ("who knows", UNSURE),
-        ([], UNSURE),
-        (float("nan"), UNSURE),
-        (float("inf"), UNSURE),
+        (None, DEFAULT_CONFIDENCE),
+        (True, DEFAULT_CONFIDENCE),
+        ("who knows", DEFAULT_CONFIDENCE),
+        ([], DEFAULT_CONFIDENCE),
+        (float("nan"), DEFAULT_CONFIDENCE),
+        (float("inf"), DEFAULT_CONFIDENCE),
     ],
 )
 def test_confidence_is_read_however_it_is_said(said: object, meant: float) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_question import CONTRACT, document
 
-from nodes.domain.answers.passages import SHORT_CHARS, Passage, choose, chunks, halve, render, shown
+from nodes.domain.answers.passages import SHORT_CHARS, Passage, choose, chunks, halve, render, visible_text
 from nodes.domain.evidence.findings import Candidate
 
 FILLER = "The parties meet every quarter and talk about the weather, the roads and the price of tea in the region. "
@@ -175,7 +175,7 @@ def test_a_document_cannot_end_or_open_a_block(trick: str) -> None:
 
 def test_what_cannot_be_sent_is_not_shown() -> None:
     text = "a\x00b\ud800c\fd"
-    assert shown(document(text), Passage(0, len(text), 1)) == "a b c\nd"
+    assert visible_text(document(text), Passage(0, len(text), 1)) == "a b c\nd"
 
 
 @given(

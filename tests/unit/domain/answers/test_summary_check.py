@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.domain.answers.summary_check import says_the_same
+from nodes.domain.answers.summary_check import supports
 from nodes.domain.report.wording.french_reasons import french_reading
 
 FACTS = (
@@ -30,7 +30,7 @@ ORDER = "CASSE ET ANNULE, en toutes ses dispositions, le jugement rendu par le t
     ],
 )
 def test_a_sentence_in_other_words_than_the_decision_stays(sentence: str, passages: str) -> None:
-    assert says_the_same(sentence, passages)
+    assert supports(sentence, passages)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_sentence_in_other_words_than_the_decision_stays(sentence: str, passag
     ids=["invented", "of another decision", "translated", "the opposite", "another end", "a fragment", "nothing"],
 )
 def test_what_the_passages_do_not_say_is_left_out_though_no_number_is_wrong(sentence: str, passages: str) -> None:
-    assert not says_the_same(sentence, passages)
+    assert not supports(sentence, passages)
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,28 @@ from sample_agreement import AGREEMENT, TYPES
 from shared_data import needs_shared
 
 from graph.training.corpus import hits, plain_text, read_contracts
-from nodes.domain.answers.passages import choose, likely_ones
+from nodes.domain.answers.passages import choose, likely_candidates
 from nodes.domain.clauses import classifier, engine_files, rules
-from nodes.domain.clauses.classifier import FORMAT, load, load_model, load_notions, save, steps, sure, weigh
-from nodes.domain.clauses.local_engine import LONGEST, MAX_QUOTES, SURE_RULE, chances_of, classified, look, with_model
-from nodes.domain.clauses.sentence_vectors import features, width
+from nodes.domain.clauses.classifier import (
+    FORMAT,
+    clause_probabilities,
+    load,
+    load_model,
+    load_notions,
+    quantized,
+    save,
+    word_weights,
+)
+from nodes.domain.clauses.local_engine import (
+    LONGEST,
+    MAX_QUOTES,
+    TRUSTED_RULE,
+    classify,
+    find_clauses,
+    find_clauses_with,
+    sentence_probabilities,
+)
+from nodes.domain.clauses.sentence_vectors import sentence_vectors, width
 from nodes.domain.shared.errors import MissingPart
 from nodes.domain.text.sentences import sentences
 
@@ -74,13 +91,13 @@ def test_saving_a_model_twice_gives_the_same_bytes_and_reading_it_the_same_model
 
 def test_steps_keep_a_weight_to_within_a_hundredth_of_the_largest() -> None:
     weights = np.random.default_rng(0).normal(size=(500, 3))
-    stored, largest = steps(weights)
+    stored, largest = quantized(weights)
     values = classifier._VALUES[stored.astype(int) + 128] * largest
     assert np.abs(values - weights).max() < 0.01 * np.abs(weights).max()
 
 
 def test_the_shipped_model_finds_plain_clauses_word_for_word_and_calls_nothing_else() -> None:
-    found = look(plain_text(AGREEMENT), TYPES).candidates
+    found = find_clauses(plain_text(AGREEMENT), TYPES).candidates
     by_model = [candidate for candidate in found if candidate.source.startswith("local:model")]
     assert {candidate.clause_type for candidate in by_model} == {
         "cap_on_liability",
@@ -93,7 +110,7 @@ def test_the_shipped_model_finds_plain_clauses_word_for_word_and_calls_nothing_e
 
 
 def test_only_the_wanted_types_are_looked_for() -> None:
-    assert {c.clause_type for c in look(plain_text(AGREEMENT), ["insurance"]).candidates} == {"insurance"}
+    assert {c.clause_type for c in find_clauses(plain_text(AGREEMENT), ["insurance"]).candidates} == {"insurance"}
 
 
 @pytest.mark.parametrize(
@@ -109,20 +126,20 @@ def test_only_the_wanted_types_are_looked_for() -> None:
 )
 def test_it_abstains_on_what_is_no_english_contract(text: str) -> None:
     for language in ("en", ""):
-        assert not classified(load_model(), plain_text(text, language), TYPES)[0]
+        assert not classify(load_model(), plain_text(text, language), TYPES)[0]
 
 
 def test_french_is_left_to_the_rules() -> None:
     text = "Le présent contrat est soumis au droit français. Le Client peut résilier à tout moment, sans motif."
-    found = look(plain_text(text, "fr"), TYPES).candidates
+    found = find_clauses(plain_text(text, "fr"), TYPES).candidates
     assert found and all(candidate.source.startswith("local:rules") for candidate in found)
 
 
 def test_a_rule_that_is_sure_is_believed_where_the_model_sees_nothing() -> None:
     text = "The Supplier shall pay a fixed sum as a penalty for every day of delay in the delivery of the goods."
     silent = replace(load_model(), present=np.full_like(load_model().present, 2))
-    (found,) = with_model(silent, plain_text(text), ["liquidated_damages"]).candidates
-    assert found.source.startswith("local:rules") and found.confidence >= SURE_RULE
+    (found,) = find_clauses_with(silent, plain_text(text), ["liquidated_damages"]).candidates
+    assert found.source.startswith("local:rules") and found.confidence >= TRUSTED_RULE
 
 
 OPPOSITES = """SERVICES AGREEMENT
@@ -158,16 +175,16 @@ def test_what_the_model_takes_for_a_clause_and_says_the_opposite_is_none() -> No
     text = plain_text(OPPOSITES)
     split = sentences(text)
     model = load_model()
-    chances = chances_of(model, text, split)
+    chances = sentence_probabilities(model, text, split)
     taken_for_one = {str(name) for index, name in enumerate(model.types) if chances[:, index].max() > 0.5}
     assert {"termination_for_convenience", "audit_rights", "insurance", "liquidated_damages"} <= taken_for_one
-    assert look(text, TYPES).candidates == []
+    assert find_clauses(text, TYPES).candidates == []
 
 
 def test_beside_its_opposite_a_clause_is_found_without_it() -> None:
     grants = "2.3 The Customer may terminate this Agreement without cause upon thirty days' written notice."
     text = OPPOSITES.replace("\n\n3. Indemnity", f"\n{grants}\n\n3. Indemnity")
-    (found,) = look(plain_text(text), TYPES).candidates
+    (found,) = find_clauses(plain_text(text), TYPES).candidates
     assert (found.clause_type, found.quote) == ("termination_for_convenience", grants)
 
 
@@ -176,11 +193,11 @@ def test_what_is_likely_is_read_when_the_budget_allows_and_the_surest_first() ->
         f"{number}. Nothing of note is said in paragraph {number}, whatever it is." for number in range(200)
     )
     text = plain_text(f"{filler}\n\n{AGREEMENT}\n\n{filler}")
-    likely = look(text, TYPES).passages
+    likely = find_clauses(text, TYPES).passages
     assert [one.confidence for one in likely] == sorted((one.confidence for one in likely), reverse=True)
     assert sum(len(one.quote) for one in likely) <= 0.4 * len(text.text)
     rows = [[one.clause_type, one.start, len(one.quote), one.confidence] for one in likely]
-    assert [one.quote for one in likely_ones(text, rows)] == [one.quote for one in likely]
+    assert [one.quote for one in likely_candidates(text, rows)] == [one.quote for one in likely]
     passages = choose(text, (), 4_000, likely)
     shown = " ".join(text.text[passage.start : passage.end] for passage in passages)
     assert sum(passage.chars for passage in passages) <= 4_000
@@ -190,30 +207,30 @@ def test_what_is_likely_is_read_when_the_budget_allows_and_the_surest_first() ->
 def test_a_document_weighed_in_parts_weighs_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = [f"sentence {number} shall be governed by the laws of ruritania." for number in range(10)]
     headings, blocks = ["law"] * 10, list(range(10))
-    whole = sure(load_model(), plain, headings, blocks)
+    whole = clause_probabilities(load_model(), plain, headings, blocks)
     parts = [
-        features(plain[first : first + 5], headings[first : first + 5], load_notions(), first, 10) for first in (0, 5)
+        sentence_vectors(plain[first : first + 5], headings[first : first + 5], load_notions(), first, 10) for first in (0, 5)
     ]
-    weighed = np.concatenate([weigh(load_model(), part) for part in parts])
-    alone = weigh(load_model(), features(plain, headings, load_notions()))
+    weighed = np.concatenate([word_weights(load_model(), part) for part in parts])
+    alone = word_weights(load_model(), sentence_vectors(plain, headings, load_notions()))
     # Only the two sentences at the seam lose a neighbour.
     assert np.allclose(weighed[[0, 1, 2, 3, 6, 7, 8, 9]], alone[[0, 1, 2, 3, 6, 7, 8, 9]], atol=1e-5)
     monkeypatch.setattr(classifier, "AT_ONCE", 5)
-    assert sure(load_model(), plain, headings, blocks).shape == whole.shape
+    assert clause_probabilities(load_model(), plain, headings, blocks).shape == whole.shape
 
 
 @given(st.text(alphabet="aA bB.;:\n\f1(é)« §$%shall not liable assign ", max_size=400))
 @settings(max_examples=40)
 def test_every_candidate_and_passage_is_a_slice_of_the_text(noise: str) -> None:
     text = f"{noise}\n\n{AGREEMENT}\n\n{noise}"
-    seen = look(plain_text(text), TYPES)
+    seen = find_clauses(plain_text(text), TYPES)
     for candidate in (*seen.candidates, *seen.passages):
         assert candidate.start is not None
         assert text[candidate.start : candidate.start + len(candidate.quote)] == candidate.quote
 
 
 def test_a_flood_of_the_same_clause_is_bounded_in_number_and_length() -> None:
-    found = classified(load_model(), plain_text(AGREEMENT * 60), TYPES)[0]
+    found = classify(load_model(), plain_text(AGREEMENT * 60), TYPES)[0]
     per_type = [sum(c.clause_type == name for c in found) for name in TYPES]
     assert 0 < max(per_type) <= MAX_QUOTES
     assert all(len(candidate.quote) <= LONGEST for candidate in found)
@@ -222,7 +239,7 @@ def test_a_flood_of_the_same_clause_is_bounded_in_number_and_length() -> None:
 def test_hostile_text_comes_to_an_end_with_a_bounded_number_of_clauses() -> None:
     words = " liability not shall terminate insurance exclusive assign consent "
     for text in (words * 4_000, "a" * 400_000, "1.1 " * 100_000, "\n" * 400_000, "(" * 200_000):
-        per_type = [one.clause_type for one in look(plain_text(text), TYPES).candidates]
+        per_type = [one.clause_type for one in find_clauses(plain_text(text), TYPES).candidates]
         assert all(per_type.count(name) <= MAX_QUOTES for name in set(per_type)), text[:40]
 
 
@@ -250,7 +267,7 @@ def test_on_real_contracts_that_it_never_saw_it_is_as_good_as_it_was() -> None:
     model = load_model()
     assert len(contracts) == len(GOLDEN)
     for contract in contracts:
-        found = classified(model, contract.text, tuple(map(str, model.types)))[0]
+        found = classify(model, contract.text, tuple(map(str, model.types)))[0]
         for name in map(str, model.types):
             gold = contract.gold.get(name, ())
             spans = [(c.start or 0, (c.start or 0) + len(c.quote)) for c in found if c.clause_type == name]

@@ -17,7 +17,7 @@ from sample_families import (
 from nodes.domain.contracts.families.families import Families, families
 from nodes.domain.contracts.families.overrides import find_overrides, numbering
 from nodes.domain.contracts.reader import read
-from nodes.domain.scoring.absence import counts
+from nodes.domain.scoring.absence import counts_as_present
 
 HEAD = (
     "Amendment No. 1\nThis Amendment is made on 12 September 2024 and amends the Services Agreement of 1 March 2023.\n"
@@ -89,7 +89,7 @@ def over_by(*sentences: str) -> dict[str, tuple[str, str, bool, bool]]:
     marks = dict(find_overrides(list(findings.values()), related, {"m.pdf": numbering(MASTER)}))
     return {
         findings[key].clause_type: (
-            over["by"], over["action"], over["certain"], counts(findings[key].with_(overridden=over))
+            over["by"], over["action"], over["certain"], counts_as_present(findings[key].with_(overridden=over))
         )
         for key, over in marks.items()
     }  # fmt: skip

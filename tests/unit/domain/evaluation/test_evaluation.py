@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from nodes.domain.evaluation.evaluation import Letters, Scores, Seen, evaluate, meets, together
+from nodes.domain.evaluation.evaluation import Scores, ReadDocument, evaluate, meets, combine_scores
 from nodes.domain.evaluation.golden_set import Gold, GoldError, matches, read_gold
 from nodes.domain.evidence.findings import Finding
+from nodes.domain.text.normalise import LetterIndex
 
 TEXT = "1. The liability of the Supplier shall not exceed EUR 5,000.\n2. This is governed by the laws of Fra-\nnce. End"
 CAP, LAW = "The liability of the Supplier shall not exceed EUR 5,000.", "This is governed by the laws of France."
@@ -23,11 +24,11 @@ def finding(clause_type: str, start: int, end: int, page: int | None = 1, alignm
 
 
 def at(quote: str) -> tuple[int, int]:
-    return Letters(TEXT).all(quote)[0]
+    return LetterIndex(TEXT).spans(quote)[0]
 
 
 def scored(gold: list[Gold], *findings: Finding) -> Scores:
-    return evaluate(gold, [Seen("a/One.pdf", TEXT, findings)])
+    return evaluate(gold, [ReadDocument("a/One.pdf", TEXT, findings)])
 
 
 def test_a_clause_that_was_found_on_its_page_is_right_in_every_way() -> None:
@@ -86,7 +87,7 @@ def test_a_trap_that_nothing_can_step_into_is_not_counted_and_is_named() -> None
         Gold("One", "cap", LAW, must_not_find=True),
     ]
     known = frozenset({"cap"})
-    seen = [Seen("a/One.pdf", TEXT, [finding("cap", *at(CAP))], known), Seen("Blank.pdf", "", (), known)]
+    seen = [ReadDocument("a/One.pdf", TEXT, [finding("cap", *at(CAP))], known), ReadDocument("Blank.pdf", "", (), known)]
     found = evaluate(trap, seen)
     assert (found.traps, list(found.fallen), found.matched, found.unread) == (1, [], 1, ["Blank", "Gone"])
     assert [(one.document, one.why) for one in found.untested] == [
@@ -99,8 +100,8 @@ def test_a_trap_that_nothing_can_step_into_is_not_counted_and_is_named() -> None
 
 
 def test_a_document_of_which_the_set_says_nothing_is_counted_and_said_to_be() -> None:
-    gold, silent = [Gold("One", "cap", CAP)], Seen("Two.pdf", TEXT, [finding("cap", *at(CAP))])
-    found = evaluate(gold, [Seen("a/One.pdf", TEXT, [finding("cap", *at(CAP))]), silent])
+    gold, silent = [Gold("One", "cap", CAP)], ReadDocument("Two.pdf", TEXT, [finding("cap", *at(CAP))])
+    found = evaluate(gold, [ReadDocument("a/One.pdf", TEXT, [finding("cap", *at(CAP))]), silent])
     assert (found.silent, found.documents, found.types["cap"].rates()["doc_precision"]) == (1, 2, 0.5)
     assert found.to_json()["documents_not_in_gold"] == 1
 
@@ -108,7 +109,7 @@ def test_a_document_of_which_the_set_says_nothing_is_counted_and_said_to_be() ->
 def test_scores_of_two_sets_add_up_and_neither_judges_the_documents_of_the_other() -> None:
     one, other = [Gold("One", "cap", CAP, 1)], [Gold("One", "law", LAW, 1), Gold("One", "law", CAP, must_not_find=True)]
     both = [finding("cap", *at(CAP)), finding("law", *at(LAW))]
-    whole = together([evaluate(set_, [Seen("a/One.pdf", TEXT, both)]) for set_ in (one, other)])
+    whole = combine_scores([evaluate(set_, [ReadDocument("a/One.pdf", TEXT, both)]) for set_ in (one, other)])
     assert list(whole.types) == ["cap", "law"] and whole.mean()["doc_f1"] == whole.mean()["span_precision"] == 1.0
     assert (whole.documents, whole.traps, whole.matched, list(whole.fallen)) == (2, 1, 2, [])
 

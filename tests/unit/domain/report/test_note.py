@@ -20,7 +20,7 @@ from sample_notes import (
     said,
 )
 
-from nodes.domain.evidence.note_check import check, verified
+from nodes.domain.evidence.note_check import check, drop_unsupported
 from nodes.domain.evidence.note_model import Note, Section, Sentence, SupplierRating
 from nodes.domain.report.render.markdown import to_markdown
 from nodes.domain.report.wording.texts import ENGLISH, FRENCH
@@ -155,7 +155,7 @@ def test_a_missing_clause_is_said_with_the_pages_that_were_read() -> None:
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_local_writer_passes_its_own_check(language: str) -> None:
-    note, dropped = verified(make_note(language))
+    note, dropped = drop_unsupported(make_note(language))
     assert dropped == () and note == make_note(language)
     assert Note.from_json(json.loads(json.dumps(note.to_json()))) == note
 
@@ -174,7 +174,7 @@ def test_sentences_of_a_model_are_checked_dropped_and_counted() -> None:
             fact("Acme SAS caps its liability at EUR 900,000.", "a1"),
         ]
     }
-    note, dropped = verified(make_note(written=written))
+    note, dropped = drop_unsupported(make_note(written=written))
     assert [one.text for one in dropped] == ["Acme SAS caps its liability at EUR 900,000."]
     section = note.section("supplier")
     assert section is not None and section.sentences[0].text == "Acme SAS caps its liability at EUR 100,000."
@@ -185,14 +185,14 @@ def test_a_fourth_claim_on_one_quote_is_dropped_however_it_is_cited() -> None:
     claims = [fact(f"Liability is capped{' really' * n}.", "cap" if n % 2 else "same") for n in range(5)]
     same = make_finding("same", CAP, clause_type="other")
     note = Note("t", "en", (Section("supplier", "Acme", tuple(claims)),), (FINDINGS["cap"], same))
-    kept, dropped = verified(note)
+    kept, dropped = drop_unsupported(note)
     assert len(kept.sections[0].sentences) == 3
     assert {one.problem for one in dropped} == {"is one more claim on a quote that carries 3 already"}
 
 
 def test_claims_too_many_are_counted_apart_from_what_no_quote_covers() -> None:
     claims = [fact(f"Acme SAS caps its liability{' really' * n}.", "a1") for n in range(5)]
-    note, dropped = verified(make_note(written={"Acme SAS": [*claims, fact("Acme SAS owes EUR 900,000.", "a1")]}))
+    note, dropped = drop_unsupported(make_note(written={"Acme SAS": [*claims, fact("Acme SAS owes EUR 900,000.", "a1")]}))
     assert len(dropped) == 3
     assert said(with_dropped(note), "about")[-2:] == [
         "1 sentence was dropped because the quotes do not cover them.",
@@ -203,7 +203,7 @@ def test_claims_too_many_are_counted_apart_from_what_no_quote_covers() -> None:
 def test_a_long_quote_is_given_under_each_of_its_types_however_many_they_are() -> None:
     long = "The Seller keeps records of each batch and shows them. " * 30
     many = [make_finding(f"a{n}", long, clause_type=f"type_{n}") for n in range(6)]
-    note, dropped = verified(make_note(findings=many))
+    note, dropped = drop_unsupported(make_note(findings=many))
     section = note.section("supplier")
     assert section is not None and dropped == ()
     assert [one.finding_ids for one in section.sentences if one.kind == "fact"] == [(f"a{n}",) for n in range(6)]
@@ -248,7 +248,7 @@ def test_a_note_of_2000_findings_is_written_and_loses_none() -> None:
         for n in range(2000)
     ]
     documents = [make_document(n, f"d{n}.pdf", f"Supplier {n}") for n in range(120)]
-    note, dropped = verified(make_note(findings=findings, documents=documents, ratings=()))
+    note, dropped = drop_unsupported(make_note(findings=findings, documents=documents, ratings=()))
     to_markdown(note)
     assert dropped == () and len(note.findings) == 2000
 
@@ -265,7 +265,7 @@ def test_a_supplier_of_whom_nothing_was_read_gets_no_risk() -> None:
 
 def test_a_long_quote_is_not_cut_before_its_negation() -> None:
     long = "The Seller keeps records of each batch. " * 30 + "The Buyer may not audit the Seller."
-    note, dropped = verified(make_note(findings=[make_finding("a1", long)]))
+    note, dropped = drop_unsupported(make_note(findings=[make_finding("a1", long)]))
     assert dropped == ()
     assert any("may not audit" in one.text for section in note.sections for one in section.sentences)
 
@@ -278,7 +278,7 @@ def test_the_spellings_of_a_supplier_share_one_section_and_two_companies_do_not(
         for place, name in enumerate(names)
     ]
     standings = [SupplierRating(name, "low", 5) for name in names[1:]]
-    note, dropped = verified(make_note(documents=documents, findings=findings, ratings=standings))
+    note, dropped = drop_unsupported(make_note(documents=documents, findings=findings, ratings=standings))
     assert dropped == ()
     sections = {one.title: one.sentences for one in note.sections if one.kind == "supplier"}
     marks = {title: [one.finding_ids[0] for one in said if one.finding_ids] for title, said in sections.items()}
@@ -289,7 +289,7 @@ def test_a_model_may_name_a_supplier_by_another_of_its_spellings() -> None:
     full = make_finding("full", EXCLUDED, supplier="Acme Software SAS", document="b.pdf")
     short = make_finding("short", CAP.replace("Acme SAS", "the Supplier"), supplier="Acme Software")
     section = Section("supplier", "Acme", (fact("Acme Software SAS caps its liability at EUR 100,000.", "short"),))
-    assert verified(Note("t", "en", (section,), (full, short)))[1] == ()
+    assert drop_unsupported(Note("t", "en", (section,), (full, short)))[1] == ()
     section = Section("supplier", "Acme", (fact("Acme Conseil SAS caps its liability at EUR 100,000.", "short"),))
     other = replace(full, supplier="Acme Conseil SAS")
-    assert len(verified(Note("t", "en", (section,), (other, short)))[1]) == 1
+    assert len(drop_unsupported(Note("t", "en", (section,), (other, short)))[1]) == 1

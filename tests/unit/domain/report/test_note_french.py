@@ -13,7 +13,7 @@ from graph.adapters.documents.document_text import warnings
 from graph.adapters.documents.reader import SENTENCES
 from graph.drill.drill import _without_times
 from nodes.domain.evidence.note_model import SupplierRating
-from nodes.domain.playbook.prompt_injection import HIDDEN, INSTRUCTION, clause_of
+from nodes.domain.playbook.prompt_injection import HIDDEN, INSTRUCTION, hostile_clause
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.playbook.titles import SHIPPED
 from nodes.domain.report.render.html import ReportFacts, render_report
@@ -72,7 +72,7 @@ def test_the_title_of_a_french_note_is_french_where_the_playbook_is_ours() -> No
 def test_all_that_ships_and_gives_a_reason_gives_it_in_french_too() -> None:
     shipped = [parse_playbook((PLAYBOOKS / f"{name}.toml").read_text("utf-8"), name) for name in SHIPPED]
     clauses = [one for playbook in shipped for one in (*playbook.clauses, *playbook.across)]
-    clauses += [one for one in map(clause_of, (INSTRUCTION, HIDDEN)) if one is not None]
+    clauses += [one for one in map(hostile_clause, (INSTRUCTION, HIDDEN)) if one is not None]
     reasons = {reason for one in clauses for reason in (one.reason, one.missing_reason) if reason}
     reasons |= {modifier.reason for one in clauses for modifier in one.modifiers}
     assert len(reasons) > 50

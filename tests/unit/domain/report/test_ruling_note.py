@@ -14,13 +14,13 @@ from nodes.domain.answers.summary_answer import read_summary, summary_passages
 from nodes.domain.case_law.reader import clauses, read
 from nodes.domain.evidence.facts import Fact
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.evidence.locate_findings import located, located_facts
+from nodes.domain.evidence.locate_findings import locate_candidates, locate_facts
 from nodes.domain.evidence.note_model import Note
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.report.render.html import render_report
 from nodes.domain.report.render.markdown import to_markdown
 from nodes.domain.report.writers.note_writer import NoteInput
-from nodes.domain.report.writers.rulings_note import write_decision_note
+from nodes.domain.report.writers.rulings_note import write_ruling_note
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.text.documents import DocumentText, SourceDocument
 
@@ -35,7 +35,7 @@ PLAYBOOK = parse_playbook(
 
 
 def stated(text: DocumentText) -> list[Fact]:
-    return located_facts(text, [one.to_json() for one in read(text)])
+    return locate_facts(text, [one.to_json() for one in read(text)])
 
 
 def summarised(*sentences: dict[str, Any]) -> tuple[list[Fact], int]:
@@ -107,13 +107,13 @@ def written(*texts: tuple[str, str], decisions: dict[str, dict[str, Any]] | None
     for place, (name, words) in enumerate(texts):
         text = text_of(words)
         source = SourceDocument(name, f"{place:064d}", 1, 0, f"/{name}")
-        found = located(text, source, clauses(read(text), PLAYBOOK.types), "")
+        found = locate_candidates(text, source, clauses(read(text), PLAYBOOK.types), "")
         findings += [one.with_(**(decisions or {}).get(one.clause_type, {})) for one in found]
         facts[name] = [*stated(text), *more.get("facts", ())]
         state = "ocr" if name in more.get("scanned", ()) else "read"
         rows.append(DocumentResult(place, name, source.sha256, "done", language="fr", pages=((1, state, ""),)))
     given = NoteInput("Case law", findings, rows, PLAYBOOK, [], "fr")
-    return write_decision_note(given, facts)
+    return write_ruling_note(given, facts)
 
 
 def test_the_note_opens_with_a_table_of_the_decisions_the_newest_first_each_row_leading_to_its_section() -> None:

@@ -10,7 +10,7 @@ from paths import PLAYBOOKS
 from nodes.domain.contracts.families.overrides import override_reason
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.playbook.reading import parse_playbook
-from nodes.domain.scoring.risk import unreviewed_risk, weighed
+from nodes.domain.scoring.risk import unreviewed_risk, score_with_reasons
 
 SHIPPED = PLAYBOOKS / "due-diligence.toml"
 PLAYBOOK = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
@@ -32,7 +32,7 @@ def shown(**what: Any) -> Finding:
         alignment="exact", confidence=0.9, source="local:rules@1",
     )  # fmt: skip
     finding = plain.with_(**what)
-    points, reasons = weighed(finding, PLAYBOOK)
+    points, reasons = score_with_reasons(finding, PLAYBOOK)
     over = (override_reason(finding),) if override_reason(finding) else ()
     return finding.with_(score=points, reasons=(*reasons, *over), risk=unreviewed_risk(finding, PLAYBOOK))
 

@@ -12,7 +12,7 @@ from sample_findings import finding, result
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_model import status_of
 from nodes.domain.playbook.reading import parse_playbook
-from nodes.domain.playbook.searched_types import known_locally
+from nodes.domain.playbook.searched_types import local_types
 from nodes.domain.report.render.html import render_report
 from nodes.domain.report.render.markdown import to_markdown
 from nodes.domain.scoring.absence import MISSING
@@ -124,7 +124,7 @@ def test_what_nobody_looked_for_is_not_missing() -> None:
 def test_what_the_classifier_knows_has_english_rules() -> None:
     from nodes.domain.clauses.classifier import load_model
 
-    assert set(map(str, load_model().types)) <= known_locally("en")
+    assert set(map(str, load_model().types)) <= local_types("en")
 
 
 def test_the_note_states_an_absence_with_its_coverage_and_cites_the_finding() -> None:

@@ -11,11 +11,11 @@ from paths import PLAYBOOKS
 from sample_findings import finding, result
 
 from graph.training.corpus import plain_text
-from nodes.domain.clauses.local_engine import look
+from nodes.domain.clauses.local_engine import find_clauses
 from nodes.domain.contracts.facts.contract_wide import APART
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.playbook.reading import parse_playbook
-from nodes.domain.scoring.contradictions import contradicted
+from nodes.domain.scoring.contradictions import contradictions_of
 from nodes.domain.scoring.risk import Scored, score
 
 SHIPPED = PLAYBOOKS / "due-diligence.toml"
@@ -66,7 +66,7 @@ def test_one_quote_with_two_laws_contradicts_itself_and_the_one_outside_the_unio
 
 
 def test_two_caps_and_unlimited_liability_of_one_party_contradict_each_other() -> None:
-    told = contradicted(placed((CAP, SMALL), (CAP, LARGE), (FREE, UNLIMITED)))
+    told = contradictions_of(placed((CAP, SMALL), (CAP, LARGE), (FREE, UNLIMITED)))
     assert told == {
         "f0": "contradicts page 2: EUR 100,000 against EUR 1,000,000; "
         "contradicts page 3: EUR 100,000 against unlimited",
@@ -77,7 +77,7 @@ def test_two_caps_and_unlimited_liability_of_one_party_contradict_each_other() -
 
 
 def test_french_clauses_contradict_each_other_too() -> None:
-    told = contradicted(
+    told = contradictions_of(
         placed(
             (CAP, "La responsabilité du Prestataire ne pourra excéder 100 000 euros."),
             (CAP, "La responsabilité du Prestataire est limitée à la somme d'un million d'euros (1 000 000 €)."),
@@ -121,18 +121,18 @@ def test_french_clauses_contradict_each_other_too() -> None:
     ],
 )  # fmt: skip
 def test_what_may_both_hold_is_no_contradiction(clauses: list[tuple[str, str]]) -> None:
-    assert contradicted(placed(*clauses)) == {}
+    assert contradictions_of(placed(*clauses)) == {}
 
 
 def test_a_sum_and_what_was_paid_are_two_caps_of_one_party() -> None:
-    told = contradicted(placed((CAP, SMALL), (CAP, FEES), (FREE, UNLIMITED)))
+    told = contradictions_of(placed((CAP, SMALL), (CAP, FEES), (FREE, UNLIMITED)))
     assert set(told["f0"].split("; ")) == {
         "contradicts page 2: EUR 100,000 against fees of 12 months",
         "contradicts page 3: EUR 100,000 against unlimited",
     }
     assert told["f1"].endswith("contradicts page 3: fees of 12 months against unlimited")
     half = FEES.replace("the fees paid", "50% of the fees paid")
-    assert contradicted(placed((CAP, FEES), (CAP, half)))["f0"] == (
+    assert contradictions_of(placed((CAP, FEES), (CAP, half)))["f0"] == (
         "contradicts page 2: fees of 12 months against 50 % of the fees of 12 months"
     )
     french = placed(
@@ -140,7 +140,7 @@ def test_a_sum_and_what_was_paid_are_two_caps_of_one_party() -> None:
          "derniers mois."),
         (CAP, "La responsabilité du Prestataire est limitée à la somme de 100 000 euros."),
     )  # fmt: skip
-    assert contradicted(french)["f1"] == "contradicts page 1: EUR 100,000 against fees of 12 months"
+    assert contradictions_of(french)["f1"] == "contradicts page 1: EUR 100,000 against fees of 12 months"
 
 
 def test_a_law_below_the_heading_that_its_quote_begins_with_is_compared_too() -> None:
@@ -148,18 +148,18 @@ def test_a_law_below_the_heading_that_its_quote_begins_with_is_compared_too() ->
         "11.1 This Agreement is construed under the laws of Ireland.\n12. GOVERNING LAW\n12.1 This Agreement shall be "
     )
     (one,) = placed((LAW, f"{quote}governed by the laws of the State of New York."))
-    assert contradicted([one]) == {"f0": "contradicts itself: Ireland against New York"}
+    assert contradictions_of([one]) == {"f0": "contradicts itself: Ireland against New York"}
 
 
 def test_other_documents_other_agreements_and_what_no_longer_holds_contradict_nothing() -> None:
     first, second = placed((LAW, IRISH), (LAW, NEW_YORK))
     void = {"by": "b.pdf", "unit": "page", "page": 1, "action": "replace", "certain": True}
-    assert contradicted([first, replace(second, document="b.pdf")]) == {}
-    assert contradicted(placed((LAW, IRISH), (LAW, NEW_YORK), apart=APART + 1_000)) == {}
-    assert contradicted([first, replace(second, overridden=void)]) == {}
-    assert contradicted([first, replace(second, decision={"verdict": "reject"})]) == {}
-    assert contradicted([first, replace(second, alignment="not_found", spans=())]) == {}
-    assert len(contradicted([first, replace(second, decision={"verdict": "accept"})])) == 2
+    assert contradictions_of([first, replace(second, document="b.pdf")]) == {}
+    assert contradictions_of(placed((LAW, IRISH), (LAW, NEW_YORK), apart=APART + 1_000)) == {}
+    assert contradictions_of([first, replace(second, overridden=void)]) == {}
+    assert contradictions_of([first, replace(second, decision={"verdict": "reject"})]) == {}
+    assert contradictions_of([first, replace(second, alignment="not_found", spans=())]) == {}
+    assert len(contradictions_of([first, replace(second, decision={"verdict": "accept"})])) == 2
 
 
 def test_the_order_of_the_findings_changes_nothing_and_scoring_twice_is_scoring_once() -> None:
@@ -191,9 +191,9 @@ def test_from_the_text_of_a_contract_to_the_reasons() -> None:
             finding(one.clause_type, one.quote),
             spans=((one.start or 0, (one.start or 0) + len(one.quote)),), finding_id=one.clause_type,
         )
-        for one in look(text, [LAW, CAP, FREE]).candidates
+        for one in find_clauses(text, [LAW, CAP, FREE]).candidates
     ]  # fmt: skip
-    told = contradicted(found)
+    told = contradictions_of(found)
     assert set(told) == {LAW, CAP, FREE}
     assert told[LAW] == "contradicts itself: Ireland against New York"
     assert "EUR 100,000 against EUR 1,000,000" in told[CAP] and "unlimited against EUR 100,000" in told[FREE]

@@ -7,7 +7,7 @@ from paths import PLAYBOOKS
 
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.playbook.reading import parse_playbook
-from nodes.domain.scoring.risk import weighed
+from nodes.domain.scoring.risk import score_with_reasons
 
 SHIPPED = PLAYBOOKS / "due-diligence.toml"
 PLAYBOOK = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
@@ -25,7 +25,7 @@ SHORT, YEARS, INTEREST = (
 def reasons(clause_type: str, quote: str) -> list[str]:
     """What the shipped playbook says about a quote, without the points."""
     found = Finding("f", "a.pdf", "0" * 64, "", clause_type, quote, 1, 1, (), ((0, 9),), "exact", 0.9, "x")
-    return [one.split(" ", 1)[1] for one in weighed(found, PLAYBOOK)[1]]
+    return [one.split(" ", 1)[1] for one in score_with_reasons(found, PLAYBOOK)[1]]
 
 
 @pytest.mark.parametrize(
