@@ -21,15 +21,28 @@ KINDS = frozenset({"case_number", "court", "decision_date", "solution", "attachm
 TOP = 2_000
 """Characters from the start that hold an attachment's heading."""
 
+# Example: annexe au present arret
 _HEADING = re.compile(
-    r"(?m)^[ \t]*(?P<words>bordereau\b[^\n]{0,90}|(?:liste|inventaire)\s+des\s+pieces\b[^\n]{0,60}"
-    r"|pieces?\s+(?:n\s?°\s?)?\d{1,3}\b[^\n]{0,60}|pieces?\s+(?:communiquee|jointe|annexee|versee|produite)s?\b[^\n]{0,60}"
-    r"|annexes?\b(?:[ \t]*(?:n\s?°[ \t]?)?(?:\d{1,3}|[a-z])\b(?!'))?[ \t]*(?:[:.(-][^\n]{0,60})?(?=\n|\Z)"
-    r"|annexes?\s+(?:a\s+(?:l'|la\b|le\b)|au\b)[^\n]{0,60}|moyens?\s+annexes?\b[^\n]{0,60})"
+    r"""
+    ^[ \t]*(?P<words>
+      bordereau\b[^\n]{0,90} | (?:liste|inventaire)\s+des\s+pieces\b[^\n]{0,60}
+      | pieces?\s+(?:n\s?°\s?)?\d{1,3}\b[^\n]{0,60}
+      | pieces?\s+(?:communiquee|jointe|annexee|versee|produite)s?\b[^\n]{0,60}
+      | annexes?\b(?:[ \t]*(?:n\s?°[ \t]?)?(?:\d{1,3}|[a-z])\b(?!'))?[ \t]*(?:[:.(-][^\n]{0,60})?
+        (?=\n|\Z)
+      | annexes?\s+(?:a\s+(?:l'|la\b|le\b)|au\b)[^\n]{0,60} | moyens?\s+annexes?\b[^\n]{0,60}
+    )
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
 _ATTACHMENT_NAME = re.compile(r"\b(?:bordereau|annexes?|pieces? (?:n ?)?\d{1,3}|pieces? jointes?)\b")
+# Example: au nom du peuple francais
 _RULED = re.compile(
-    r"\bau\s+nom\s+du\s+peuple\s+francais\b|\ba\s+rendu\s+(?:l[ae]\s+|l')?(?:presente?\s+)?(?:arret|decision)\b"
+    r"""
+    \bau\s+nom\s+du\s+peuple\s+francais\b
+    | \ba\s+rendu\s+(?:l[ae]\s+|l')?(?:presente?\s+)?(?:arret|decision)\b
+    """,
+    re.VERBOSE,
 )
 
 

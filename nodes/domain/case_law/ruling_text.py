@@ -25,28 +25,58 @@ _MARKS = str.maketrans(
 )
 _GAP = re.compile(r"\s{61,}")
 """Runs of blanks that no rule may match across; each would try every pair of them."""
+# Example: moyens produits par
 _ANNEX = re.compile(
-    r"(?m)^[ \t]*(?:moyens?\s+annexes?\b|annexe\s+au\s+present\s+arret|moyens?\s+produits?\s+(?:par|au))"
+    r"""
+    ^[ \t]*(?:moyens?\s+annexes?\b|annexe\s+au\s+present\s+arret|moyens?\s+produits?\s+(?:par|au))
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
+# Example: par ces motifs
 _OPERATIVE = re.compile(
-    r"(?m)^[ \t]*(?:(?:en consequence[ ,]*)?par\s*ces\s*(?:seuls\s+)?motifs\b|en consequence,?\s+la cour\b"
-    r"|d\s?e\s?c\s?i\s?d\s?e\s*:)"
+    r"""
+    ^[ \t]*(?:
+      (?:en\ consequence[ ,]*)?par\s*ces\s*(?:seuls\s+)?motifs\b | en\ consequence,?\s+la\ cour\b
+      | d\s?e\s?c\s?i\s?d\s?e\s*:
+    )
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
+# Example: reponse de la cour
 _REASONS = re.compile(
-    r"(?m)^[ \t]*(?:[ivx\d]{1,4}[ .)/-]{1,3})?(?:reponse de la cour|motifs(?: de la (?:decision|cour)| de l'arret)?\b"
-    r"|sur ce\b|discussion\b|considerant ce qui suit|(?:mais|et) attendu\b|motivation\b"
-    r"|examen de la question prioritaire|vu (?:les? |l')(?:article|principe|loi|decret))"
+    r"""
+    ^[ \t]*(?:[ivx\d]{1,4}[ .)/-]{1,3})?(?:
+      reponse\ de\ la\ cour | motifs(?:\ de\ la\ (?:decision|cour)|\ de\ l'arret)?\b | sur\ ce\b
+      | discussion\b | considerant\ ce\ qui\ suit | (?:mais|et)\ attendu\b | motivation\b
+      | examen\ de\ la\ question\ prioritaire | vu\ (?:les?\ |l')(?:article|principe|loi|decret)
+    )
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
+# Example: sur le premier moyen
 _GROUNDS = re.compile(
-    r"(?m)^[ \t]*(?:examen d(?:es|u) (?:moyens?|question|griefs?)|enonce d(?:es|u|e la) (?:moyens?|question)"
-    r"|sur l(?:es|a|e)s? (?:(?:premier|second|deuxieme|troisieme|quatrieme)s? )?(?:moyens?|question prioritaire"
-    r"|branches?)"
-    r"|pretentions? (?:et moyens )?des parties|attendu qu[e'].{0,80}(?:fait|font|fait grief|reproche))"
+    r"""
+    ^[ \t]*(?:
+      examen\ d(?:es|u)\ (?:moyens?|question|griefs?)
+      | enonce\ d(?:es|u|e\ la)\ (?:moyens?|question)
+      | sur\ l(?:es|a|e)s?\ (?:(?:premier|second|deuxieme|troisieme|quatrieme)s?\ )?
+        (?:moyens?|question\ prioritaire|branches?)
+      | pretentions?\ (?:et\ moyens\ )?des\ parties
+      | attendu\ qu[e'].{0,80}(?:fait|font|fait\ grief|reproche)
+    )
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
+# Example: faits et procedure
 _STORY = re.compile(
-    r"(?m)^[ \t]*(?:[ivx\d]{1,4}[ .)/-]{1,3})?(?:(?:rappel des )?faits\s*(?:,|et)?\s*(?:et )?(?:la )?procedure"
-    r"|expose du litige"
-    r"|expose des faits|faits et pretentions|attendu,? selon|vu la procedure suivante|par acte (?:d'huissier )?du)"
+    r"""
+    ^[ \t]*(?:[ivx\d]{1,4}[ .)/-]{1,3})?(?:
+      (?:rappel\ des\ )?faits\s*(?:,|et)?\s*(?:et\ )?(?:la\ )?procedure | expose\ du\ litige
+      | expose\ des\ faits | faits\ et\ pretentions | attendu,?\ selon | vu\ la\ procedure\ suivante
+      | par\ acte\ (?:d'huissier\ )?du
+    )
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
 
 

@@ -54,27 +54,52 @@ _TOKEN = re.compile(
 _SENSES = {f"v{place}": sense for place, (sense, _) in enumerate(_VERBS)}
 _SENSES |= {f"p{place}": sense for place, (sense, _) in enumerate(_PHRASES)}
 _ADVERB = r"(?:\w+ment\s+|in\s+solidum\s+|en\s+outre\s+)*\Z"
-_HELPED = re.compile(rf"\b(?:a|ont|avait|avaient|ayant|ete)\s+{_ADVERB}")
+# Example: avait en outre
+_HELPED = re.compile(
+    rf"""
+    \b(?:a|ont|avait|avaient|ayant|ete)\s+{_ADVERB}
+    """,
+    re.VERBOSE,
+)
 _IS = re.compile(rf"\b(?:est|sont|sera|seront)\s+{_ADVERB}")
 _SUBJECT = re.compile(r"(?:\b|')(?:il|elle|qui)s?\s+(?:(?:l[ea]s?|lui|leur|y|en|ne)\s+|l'|n'|s')*\Z")
+# Example: la somme de
 _GOES_ON = re.compile(
-    r"[-•*–·\d]|[a-z]\)|(?:la|une|les)\s+sommes?\b|et\b|ainsi\s+que\b|outre\b|au\s+titre\b|a\s+titre\b"
-    r"|a\s+(?:m\.|mm\.|mme|monsieur|madame|la\s|l')"
+    r"""
+    [-•*–·\d] | [a-z]\) | (?:la|une|les)\s+sommes?\b | et\b | ainsi\s+que\b | outre\b | au\s+titre\b
+    | a\s+titre\b | a\s+(?:m\.|mm\.|mme|monsieur|madame|la\s|l')
+    """,
+    re.VERBOSE,
 )
 _LISTED = re.compile(r"[-•*–·]")
+# Example: est mise a la charge
 _BEHIND = re.compile(
-    r"\b(?:est|sont|sera|seront)\s+(?:\w+\s+)?(?:mise?s?\s+a\s+la\s+charge|(?:paye|verse|alloue|accorde|fixe)e?s?\b)"
+    r"""
+    \b(?:est|sont|sera|seront)\s+(?:\w+\s+)?
+    (?:mise?s?\s+a\s+la\s+charge|(?:paye|verse|alloue|accorde|fixe)e?s?\b)
+    """,
+    re.VERBOSE,
 )
 _PENALTY = re.compile(r"\bastreinte\b[^,;]{0,60}\Z")
 
 _UNIT = r"(?P<unit>€|euros?\b|eur\b|francs?\s+(?:cfp|pacifiques?)\b|francs?\b|f\s?cfp\b|dollars?\b)"
 _CENTS = re.compile(rf",?(?:\s+et)?\s+(?:(?P<figure>\d{{1,2}})|(?P<words>{WORDS}))\s+centimes?\b")
+# Example: 3 000 euros
 _IN_FIGURES = re.compile(
-    r"(?<![\d.,/-])(?P<whole>\d{1,3}(?:[ .']\d{3})+|\d+)(?:[,.](?P<part>\d{1,2}))?(?!\d)\s*(?:(?P<scale>millions?"
-    rf"|milliards?)\s*d'\s*|(?P<short>[km])(?=€)|\([a-z' -]{{2,80}}\)\s*)?{_UNIT}"
+    rf"""
+    (?<![\d.,/-])(?P<whole>\d{{1,3}}(?:[ .']\d{{3}})+|\d+)(?:[,.](?P<part>\d{{1,2}}))?(?!\d)\s*
+    (?:(?P<scale>millions?|milliards?)\s*d'\s*|(?P<short>[km])(?=€)|\([a-z' -]{{2,80}}\)\s*)?{_UNIT}
+    """,
+    re.VERBOSE,
 )
 _IN_WORDS = re.compile(WORDS)
-_COUNTED = re.compile(rf"(?:\s*\([\d .,']{{1,20}}\))?\s+(?:d'\s*)?{_UNIT}")
+# Example: (500) euros
+_COUNTED = re.compile(
+    rf"""
+    (?:\s*\([\d .,']{{1,20}}\))?\s+(?:d'\s*)?{_UNIT}
+    """,
+    re.VERBOSE,
+)
 _GLOSS = re.compile(r"\s*[,(]?\s*(?:soit\s+)?")
 """Words between a sum in words and the same sum in figures."""
 _JOINED = re.compile(r"(?:[\s,-]|\bet\b|\band\b)*")

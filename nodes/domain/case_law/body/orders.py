@@ -16,17 +16,35 @@ _VERBS = (
     r"|met |reparant|homologue|sursoit|decerne|enjoint|autorise|accorde|alloue|recoit|juge|rectifie"
 )
 _CUT = re.compile(rf";\s*|[.,:]?[ \t]*\n\s*(?=(?:[-•*–]\s*)?(?:{_VERBS}))|[.,:]\s*\n\s*\n\s*")
-_RECITES = re.compile(r"\ben\s+ce\s+qu'(?:il|elle)s?\s+(?!a\b|ont\b|avai)(?:(?!\b(?:l'arret|jugement)\s+rendu\b).)*\Z")
-_PARTICIPLE = re.compile(r"[^\W\d_]+é(?:e?s?)\b")
-_LEAD = re.compile(
-    r"\s*(?:(?:en consequence,?\s*)?par\s*ces\s*(?:seuls\s+)?motifs|en consequence"
-    r"|d\s?e\s?c\s?i\s?d\s?e)\b[^:;]{0,400}?"
-    r"(?::|(?=\b(?:casse|rejette|confirme|infirme|annule|ouvre|declare|dit|condamne|deboute)\b))\s*"
+# Example: en ce qu'il deboute la societe
+_RECITES = re.compile(
+    r"""
+    \ben\s+ce\s+qu'(?:il|elle)s?\s+(?!a\b|ont\b|avai)(?:(?!\b(?:l'arret|jugement)\s+rendu\b).)*\Z
+    """,
+    re.VERBOSE,
 )
+_PARTICIPLE = re.compile(r"[^\W\d_]+é(?:e?s?)\b")
+# Example: par ces motifs, la cour :
+_LEAD = re.compile(
+    r"""
+    \s*(?:
+      (?:en\ consequence,?\s*)?par\s*ces\s*(?:seuls\s+)?motifs | en\ consequence
+      | d\s?e\s?c\s?i\s?d\s?e
+    )\b[^:;]{0,400}?
+    (?::|(?=\b(?:casse|rejette|confirme|infirme|annule|ouvre|declare|dit|condamne|deboute)\b))\s*
+    """,
+    re.VERBOSE,
+)
+# Example: delibere a l'issue
 _CLOSED = re.compile(
-    r"\b(?:ainsi\s+(?:fait|juge|prononce|decide)|la minute d[ue]|delibere (?:a l'issue|par)"
-    r"|prononce(?:e)? (?:en audience|par mise)"
-    r"|arret (?:signe|prononce)|(?:le|la)\s+greffi(?:er|ere)\b\s*,?\s*(?:l[ea]\s+president|\n)|et ont signe)"
+    r"""
+    \b(?:
+      ainsi\s+(?:fait|juge|prononce|decide) | la\ minute\ d[ue] | delibere\ (?:a\ l'issue|par)
+      | prononce(?:e)?\ (?:en\ audience|par\ mise) | arret\ (?:signe|prononce)
+      | (?:le|la)\s+greffi(?:er|ere)\b\s*,?\s*(?:l[ea]\s+president|\n) | et\ ont\ signe
+    )
+    """,
+    re.VERBOSE,
 )
 _SOLUTIONS = (
     r"rejet(?: non specialement motive)?|cassation(?: partielle)?|annulation(?: partielle)?"
@@ -39,10 +57,16 @@ _HEADED = re.compile(
     rf"(?m)^[ \t]*(?:solution\s*:\s*)?(?P<words>(?:{_SOLUTIONS})(?:\s*(?:,|et|-)?\s*(?:sans renvoi|avec renvoi"
     rf"|{_SOLUTIONS}))*)[ \t]*\.?$"
 )
+# Example: par voie de retranchement
 _PARTLY = re.compile(
-    r"\b(?:mais\s+(?:seulement|uniquement)|sauf|seulement en ce|partiellement|par voie de retranchement|en (?:ses"
-    r"|leurs) seules"
-    r"|mais en (?:ses|sa)|mais sur|a l'exception)\b"
+    r"""
+    \b(?:
+      mais\s+(?:seulement|uniquement) | sauf | seulement\ en\ ce | partiellement
+      | par\ voie\ de\ retranchement | en\ (?:ses|leurs)\ seules | mais\ en\ (?:ses|sa) | mais\ sur
+      | a\ l'exception
+    )\b
+    """,
+    re.VERBOSE,
 )
 _AS_FAR_AS = re.compile(r"\ben (?:tant|ce) qu(?:e\b|'il|'elle)|\ben tant seulement\b")
 _CATEGORIES: tuple[tuple[str, str], ...] = (

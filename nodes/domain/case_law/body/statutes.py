@@ -86,27 +86,68 @@ _SAME = (
     r"|susmentionnee?)"
 )
 _LINK = re.compile(r"\s*,?\s*(?:\(?(?:anciens?|nouveaux?)\)?\s+)?(?:du|de\s+la|de\s+l'|de|des|d')\s*")
-_OF_SAME = re.compile(rf"\s*,?\s*(?:{_SAME})")
-_ARTICLE = re.compile(r"\barticles?\s+(?=[lrdacpo*\d]|premier|preliminaire|unique|[ivx])|\bart\.\s*(?=[lrdac*\d])")
+# Example: du meme code
+_OF_SAME = re.compile(
+    rf"""
+    \s*,?\s*(?:{_SAME})
+    """,
+    re.VERBOSE,
+)
+# Example: articles l. 1235-3 et 1240
+_ARTICLE = re.compile(
+    r"""
+    \barticles?\s+(?=[lrdacpo*\d]|premier|preliminaire|unique|[ivx]) | \bart\.\s*(?=[lrdac*\d])
+    """,
+    re.VERBOSE,
+)
 _LETTERED = r"(?:(?P<letter>(?:l\.?\s?o|l|r|d|a|c|p)\s?\.?\s?\*?\s?)|\*)?"
+# Example: l. 761-1
 _NUMBER = re.compile(
-    rf"(?P<word>premier|preliminaire|unique|1\s?er|ler)\b"
-    rf"|{_LETTERED}(?P<digits>\d{{1,5}}(?:\s?-\s?\d{{1,4}})*(?:\.\d{{1,2}}(?!\d))*(?:\s?°)?)(?P<suffix>\s(?:bis"
-    rf"|ter|quater|quinquies|sexies|septies)\b(?:\s[a-z]\b)?|\s[a-h]\b(?=\s(?:bis|ter|du|,)))?"
+    rf"""
+    (?P<word>premier|preliminaire|unique|1\s?er|ler)\b
+    | {_LETTERED}(?P<digits>\d{{1,5}}(?:\s?-\s?\d{{1,4}})*(?:\.\d{{1,2}}(?!\d))*(?:\s?°)?)(?P<suffix>
+        \s(?:bis|ter|quater|quinquies|sexies|septies)\b(?:\s[a-z]\b)?
+        | \s[a-h]\b(?=\s(?:bis|ter|du|,))
+      )?
+    """,
+    re.VERBOSE,
 )
-_PARAGRAPH = re.compile(rf"\balineas?\s+(?P<numbers>\d+(?:er)?(?:\s*(?:,|et|a)\s*\d+)*)\s+d(?:u|e la)\s+(?={_TREATY})")
+# Example: alinea 8 du
+_PARAGRAPH = re.compile(
+    rf"""
+    \balineas?\s+(?P<numbers>\d+(?:er)?(?:\s*(?:,|et|a)\s*\d+)*)\s+d(?:u|e\ la)\s+(?={_TREATY})
+    """,
+    re.VERBOSE,
+)
 # What may stand between two articles of a list without being one of them.
+# Example: , et
 _BETWEEN = re.compile(
-    r"\s*(?:,|;|:|\bet\b|\bou\b|\bainsi\s+que\b|\bensemble\b|\ba\b(?=\s+(?:l|r|d|a|\d))|\bde\b|\bles?\b"
-    r"|\barticles?\b|\bl'article\b"
-    r"|\bnotamment\b|\bdevenue?s?\b|\banciens?\b|\bnouveaux?\b|\bdes\s+articles\b)\s*"
+    r"""
+    \s*(?:
+      , | ; | : | \bet\b | \bou\b | \bainsi\s+que\b | \bensemble\b | \ba\b(?=\s+(?:l|r|d|a|\d))
+      | \bde\b | \bles?\b | \barticles?\b | \bl'article\b | \bnotamment\b | \bdevenue?s?\b
+      | \banciens?\b | \bnouveaux?\b | \bdes\s+articles\b
+    )\s*
+    """,
+    re.VERBOSE,
 )
+# Example: , alineas 1er et 2
 _PART = re.compile(
-    r"\s*,?\s*(?:(?:et\s+|a\s+)?(?:alineas\s+\d+(?:er)?(?:\s*(?:,|et|a)\s*\d+(?:er)?(?!\s?-?\d))*|(?:alinea"
-    r"|al\.)\s+\d+(?:er)?)|(?:\d+(?:er|e|eme|nd)|premiers?|deuxieme|second|troisieme|quatrieme"
-    r"|cinquieme|dernier)\s+alineas?|§§\s*\d+(?:\s*(?:,|et|a)\s*\d+(?!\s?-?\d))*|§\s*\d+(?!\d)|paragraphes?\s+\d+"
-    r"|\d+\s?°(?:\s*(?:,|et|a)\s*\d+\s?°)*|\b[ivx]{1,5}\b(?:\s*(?:,|et|a)\s*\b[ivx]{1,5}\b)*"
-    r"|\([a-z\d]{1,3}\)|\b[a-h]\)|et\s+suivants?|in\s+fine|susvisee?s?|precitee?s?|et\s+s\.)"
+    r"""
+    \s*,?\s*(?:
+      (?:et\s+|a\s+)?(?:
+          alineas\s+\d+(?:er)?(?:\s*(?:,|et|a)\s*\d+(?:er)?(?!\s?-?\d))*
+          | (?:alinea|al\.)\s+\d+(?:er)?
+        )
+      | (?:\d+(?:er|e|eme|nd)|premiers?|deuxieme|second|troisieme|quatrieme|cinquieme|dernier)\s+
+        alineas?
+      | §§\s*\d+(?:\s*(?:,|et|a)\s*\d+(?!\s?-?\d))* | §\s*\d+(?!\d) | paragraphes?\s+\d+
+      | \d+\s?°(?:\s*(?:,|et|a)\s*\d+\s?°)* | \b[ivx]{1,5}\b(?:\s*(?:,|et|a)\s*\b[ivx]{1,5}\b)*
+      | \([a-z\d]{1,3}\) | \b[a-h]\) | et\s+suivants? | in\s+fine | susvisee?s? | precitee?s?
+      | et\s+s\.
+    )
+    """,
+    re.VERBOSE,
 )
 _VERSION = re.compile(
     r"\s*,?\s*(?:ce\s+dernier\s+)?(?:dans|en)\s+(?:sa|leur|ses|leurs|la)\s+(?:version|redaction|versions"

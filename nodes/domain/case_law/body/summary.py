@@ -20,58 +20,135 @@ BARE = 90
 MOST_SENTENCES = {"facts": 3, "procedure": 3, "question": 2, "answer": 4, "scope": 3}
 """Sentences of each part at most."""
 
+# Example: demande d'annulation
 _PROCEEDS = re.compile(
-    r"\b(?:saisi\w*|assigne\w*|requete|interjete\w*|appel|demande\w*\s.{0,60}(?:tribunal|conseil|juge|annulation"
-    r"|condamn\w+)|pourvoi"
-    r"|par (?:acte|jugement|arret|ordonnance|declaration)|a (?:deboute|condamne|rejete|annule|transmis)"
-    r"|conteste\w*|recours)\b"
+    r"""
+    \b(?:
+      saisi\w* | assigne\w* | requete | interjete\w* | appel
+      | demande\w*\s.{0,60}(?:tribunal|conseil|juge|annulation|condamn\w+) | pourvoi
+      | par\ (?:acte|jugement|arret|ordonnance|declaration)
+      | a\ (?:deboute|condamne|rejete|annule|transmis) | conteste\w* | recours
+    )\b
+    """,
+    re.VERBOSE,
 )
 _COMPLAINS = re.compile(r"\b(?:fait|font|faite?s?)\s+grief\b|\breproche(?:nt)?\b|\bil est fait grief\b")
+# Example: sollicitent
 _CLAIMS = re.compile(
-    r"\b(?:demandent? (?:a la cour|au tribunal|de\b|l'annulation|d'annuler)|sollicit\w+|conclu\w+ a|soutien\w+"
-    r"|fait valoir|font valoir|moyens? (?:tire|de))\b"
+    r"""
+    \b(?:
+      demandent?\ (?:a\ la\ cour|au\ tribunal|de\b|l'annulation|d'annuler) | sollicit\w+
+      | conclu\w+\ a | soutien\w+ | fait\ valoir | font\ valoir | moyens?\ (?:tire|de)
+    )\b
+    """,
+    re.VERBOSE,
 )
-_ALTERS = re.compile(r",?\s*\balors\b\s*(?:,\s*selon\s+le\s+(?:premier\s+|second\s+)?moyen\s*,?)?\s*:?\s*")
+# Example: alors, selon le moyen :
+_ALTERS = re.compile(
+    r"""
+    ,?\s*\balors\b\s*(?:,\s*selon\s+le\s+(?:premier\s+|second\s+)?moyen\s*,?)?\s*:?\s*
+    """,
+    re.VERBOSE,
+)
 _BRANCH = re.compile(r"[«\"]?\s*(?:1\s?°\s?/?\s*(?:alors\s+)?)?(?=qu)")
+# Example: n'est pas subordonne
 _PRINCIPLE = re.compile(
-    r"\b(?:il (?:en )?resulte|il s'ensuit|il s'en deduit|s'entend|au sens d|doi(?:t|vent)(?: etre)?|il appartient"
-    r"|ne (?:peut|peuvent|saurait)"
-    r"|a pour (?:objet|effet)|constitue|n'est pas (?:subordonne|tenu)|seule?s?|incombe)\b"
+    r"""
+    \b(?:
+      il\ (?:en\ )?resulte | il\ s'ensuit | il\ s'en\ deduit | s'entend | au\ sens\ d
+      | doi(?:t|vent)(?:\ etre)? | il\ appartient | ne\ (?:peut|peuvent|saurait)
+      | a\ pour\ (?:objet|effet) | constitue | n'est\ pas\ (?:subordonne|tenu) | seule?s? | incombe
+    )\b
+    """,
+    re.VERBOSE,
 )
+# Example: n'est donc pas fonde
 _CONCLUDES = re.compile(
-    r"\ben statuant ainsi\b|\ba (?:exactement|legalement|pu|correctement)\b|\ba bon droit\b|n'est (?:donc "
-    r"|des lors )?pas fondee?\b|\best fondee?\b"
-    r"|\bviole\b|\bd'ou il suit\b|\bprive .{0,20}de base legale\b|\bdes lors\b|\bil convient\b|\bil y a lieu\b"
-    r"|\bsera (?:confirme|infirme|deboute|rejete|condamne)"
-    r"|\bcaractere (?:serieux|nouveau)|n'est pas nouvelle|\bserieuse?\b|\bpar suite\b|\best fonde a\b"
+    r"""
+    \ben\ statuant\ ainsi\b | \ba\ (?:exactement|legalement|pu|correctement)\b | \ba\ bon\ droit\b
+    | n'est\ (?:donc\ |des\ lors\ )?pas\ fondee?\b | \best\ fondee?\b | \bviole\b
+    | \bd'ou\ il\ suit\b | \bprive\ .{0,20}de\ base\ legale\b | \bdes\ lors\b | \bil\ convient\b
+    | \bil\ y\ a\ lieu\b | \bsera\ (?:confirme|infirme|deboute|rejete|condamne)
+    | \bcaractere\ (?:serieux|nouveau) | n'est\ pas\ nouvelle | \bserieuse?\b | \bpar\ suite\b
+    | \best\ fonde\ a\b
+    """,
+    re.VERBOSE,
 )
+# Example: 5. aux termes d
 _RECITES = re.compile(
-    r"^\W*(?:\d{1,3}\.\s*)?(?:pour |l'arret |le jugement |selon l|aux termes d|attendu que pour|vu "
-    r"|la cour .{0,30}retient"
-    r"|(?:il|elle)s? (?:en )?(?:retient|releve|ajoute|enonce|constate|precise|deduit|conclut)\b)"
+    r"""
+    ^\W*(?:\d{1,3}\.\s*)?(?:
+      pour\  | l'arret\  | le\ jugement\  | selon\ l | aux\ termes\ d | attendu\ que\ pour | vu[ ]
+      | la\ cour\ .{0,30}retient
+      | (?:il|elle)s?\ (?:en\ )?(?:retient|releve|ajoute|enonce|constate|precise|deduit|conclut)\b
+    )
+    """,
+    re.VERBOSE,
 )
+# Example: la cassation du chef
 _REACHES = re.compile(
-    r"\b(?:portee|consequences?|entraine|la cassation (?:prononcee|n'entraine|du chef)|renvoi|sans renvoi"
-    r"|fin au litige)\b"
+    r"""
+    \b(?:
+      portee | consequences? | entraine | la\ cassation\ (?:prononcee|n'entraine|du\ chef) | renvoi
+      | sans\ renvoi | fin\ au\ litige
+    )\b
+    """,
+    re.VERBOSE,
 )
+# Example: a forme le pourvoi n° f 21-18.442 contre l'arret rendu
 _LODGED = re.compile(
-    r"\b(?:a|ont) (?:chacune? )?forme (?:le|les|un) pourvois?(?:[^,;]|, (?=[a-z] \d\d-)){0,160}"
-    r"|\bcontre (?:l'arret|le jugement|l'ordonnance|la decision)[^,;(]{0,20} rendue? [^,;(]{10,160}"
-    r"|\b(?:jugement|arret|ordonnance) rendue? le [^;(]{10,160} transmettant\b[^;]{0,120}"
+    r"""
+    \b(?:a|ont)\ (?:chacune?\ )?forme\ (?:le|les|un)\ pourvois?
+      (?:[^,;]|,\ (?=[a-z]\ \d\d-)){0,160}
+    | \bcontre\ (?:l'arret|le\ jugement|l'ordonnance|la\ decision)[^,;(]{0,20}\ rendue?[ ]
+      [^,;(]{10,160}
+    | \b(?:jugement|arret|ordonnance)\ rendue?\ le\ [^;(]{10,160}\ transmettant\b[^;]{0,120}
+    """,
+    re.VERBOSE,
 )
+# Example: les pourvois n° 1 et n° 2 sont joints
 _JOINS = re.compile(
-    r"\ben raison de leur connexite\b|\b(?:pourvois|affaires|instances|requetes)\b[^.;]{0,120}\bsont jointe?s\b"
+    r"""
+    \ben\ raison\ de\ leur\ connexite\b
+    | \b(?:pourvois|affaires|instances|requetes)\b[^.;]{0,120}\bsont\ jointe?s\b
+    """,
+    re.VERBOSE,
 )
 """Sentences that join cases; they state no fact of them."""
+# Example: vu les autres pieces du dossier
 _READ = re.compile(
-    r"(?m)^[ \t]*(?:vu\s*(?::|les\s+autres\s+pieces\b|la\s+constitution\b"
-    r"|l[ea]s?\s+(?:codes?|lois?|decrets?|ordonnances?|conventions?|traites?|directives?|reglements?|arretes?)\b"
-    r"|l'(?:ordonnance|arrete)\b)|apres\s+avoir\s+entendu\b)"
+    r"""
+    ^[ \t]*(?:
+      vu\s*(?:
+          : | les\s+autres\s+pieces\b | la\s+constitution\b
+          | l[ea]s?\s+(?:
+              codes? | lois? | decrets? | ordonnances? | conventions? | traites? | directives?
+              | reglements? | arretes?
+            )\b
+          | l'(?:ordonnance|arrete)\b
+        )
+      | apres\s+avoir\s+entendu\b
+    )
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
 """Statutes and hearings that an administrative court lists behind the story."""
 _NUMBER = re.compile(r"\s*\d{1,3}\s?\.\s+")
-_PARTED = re.compile(r"\b(?:[lrdac]|art|al|bull|n|no|p|pp|obs|req|cons|ass|plen|soc|civ|comm?|crim|chron|spec)\.\s*\Z")
-_NO_REASONS = re.compile(r"pas lieu de statuer par une decision specialement motivee|manifestement pas de nature")
+# Example: bull.
+_PARTED = re.compile(
+    r"""
+    \b(?:[lrdac]|art|al|bull|n|no|p|pp|obs|req|cons|ass|plen|soc|civ|comm?|crim|chron|spec)\.\s*\Z
+    """,
+    re.VERBOSE,
+)
+# Example: pas lieu de statuer par une decision specialement motivee
+_NO_REASONS = re.compile(
+    r"""
+    pas\ lieu\ de\ statuer\ par\ une\ decision\ specialement\ motivee
+    | manifestement\ pas\ de\ nature
+    """,
+    re.VERBOSE,
+)
 _CUTS = ("; ", " ; ", ". ", ", ")
 
 

@@ -32,7 +32,13 @@ _COURTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("Conseil de prud'hommes", rf"\bconseil\s+de\s+prud'?\s?hommes\s+d(?:e\s|'|u\s){_SEAT}{_STOP}"),
     )
 )  # fmt: skip
-_BELOW = re.compile(r"\b(?:attaquee?|deferee?|entreprise?|origine|appel d|rendue? (?:le|par)|contre|pres)\b")
+# Example: decision attaquee
+_BELOW = re.compile(
+    r"""
+    \b(?:attaquee?|deferee?|entreprise?|origine|appel\ d|rendue?\ (?:le|par)|contre|pres)\b
+    """,
+    re.VERBOSE,
+)
 _FIRST = frozenset(name for name, _ in _COURTS if name.startswith(("Tribunal", "Conseil de prud'hommes")))
 NEAR = 300
 """Characters between two courts of one letterhead at most."""
@@ -53,20 +59,35 @@ _SHORT: tuple[tuple[str, str], ...] = (
     ("Première chambre civile", r"civ\s*\.?\s*1"), ("Deuxième chambre civile", r"civ\s*\.?\s*2"),
     ("Troisième chambre civile", r"civ\s*\.?\s*3"), ("Chambre criminelle", r"crim"),
 )  # fmt: skip
+# Example: 2eme chambre civile
 _CHAMBER_LINE = re.compile(
-    r"(?m)^[ \t*-]*(?P<name>(?:\d{1,2}\s?(?:ere|re|eme|e)\s|(?:premiere|deuxieme|troisieme|quatrieme|cinquieme"
-    r"|sixieme)\s)?"
-    r"(?:chambre|pole)\b(?!\s+d[ue]\s+(?:conseil|commerce))[^\n;.()]{0,70}?)[ \t*-]*(?:\(|$)"
+    r"""
+    ^[ \t*-]*(?P<name>
+      (?:
+        \d{1,2}\s?(?:ere|re|eme|e)\s | (?:premiere|deuxieme|troisieme|quatrieme|cinquieme|sixieme)\s
+      )?(?:chambre|pole)\b(?!\s+d[ue]\s+(?:conseil|commerce))[^\n;.()]{0,70}?
+    )[ \t*-]*(?:\(|$)
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
+# Example: 6eme et 5eme chambres reunies
 _ADMINISTRATIVE = re.compile(
-    r"(?P<name>\d{1,2}\s?(?:ere|re|eme|e|nde)(?:\s*(?:et|-|/)\s*\d{1,2}\s?(?:ere|re|eme|e"
-    r"|nde))*\s+(?:sous-sections?|chambres?)"
-    r"(?:\s+(?:reunies|jugeant seule))?)"
+    r"""
+    (?P<name>
+      \d{1,2}\s?(?:ere|re|eme|e|nde)(?:\s*(?:et|-|/)\s*\d{1,2}\s?(?:ere|re|eme|e|nde))*\s+
+      (?:sous-sections?|chambres?)(?:\s+(?:reunies|jugeant\ seule))?
+    )
+    """,
+    re.VERBOSE,
 )
 _FULL_BENCH = re.compile(r"(?P<name>assemblee du contentieux|section du contentieux|juge des referes)")
+# Example: arret n° 101 f-p+b
 _MARK = re.compile(
-    r"(?:\b(?:arret|decision)\s*n\s?[°o.*]?\s*\d[\d ]{0,6}|\b\d{2}-\d{2}\.\d{3})\s+"
-    r"(?P<mark>(?P<size>fp|fs|fr|f)(?P<more>(?:\s?[-+]\s?[pbridlm](?![a-z]))*))(?![a-z])"
+    r"""
+    (?:\b(?:arret|decision)\s*n\s?[°o.*]?\s*\d[\d ]{0,6}|\b\d{2}-\d{2}\.\d{3})\s+
+    (?P<mark>(?P<size>fp|fs|fr|f)(?P<more>(?:\s?[-+]\s?[pbridlm](?![a-z]))*))(?![a-z])
+    """,
+    re.VERBOSE,
 )
 _SIZES = {
     "f": "Formation restreinte hors RNSM/NA",
@@ -74,8 +95,15 @@ _SIZES = {
     "fs": "Formation de section",
     "fp": "Formation plénière de chambre",
 }
+# Example: rejet non specialement motive
 _UNREASONED = re.compile(
-    r"\b(?:rejet non specialement motive|non-admission|non admission|decision de rejet non specialement)"
+    r"""
+    \b(?:
+      rejet\ non\ specialement\ motive | non-admission | non\ admission
+      | decision\ de\ rejet\ non\ specialement
+    )
+    """,
+    re.VERBOSE,
 )
 _LARGER = re.compile(r"article\s+r\.?\s*431-\s?5\s+du\s+code\s+de\s+l'organisation")
 

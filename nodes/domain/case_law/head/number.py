@@ -23,40 +23,103 @@ _APPEAL = (
     r"(?P<mid>\d{2})\s?[.,:]?\s?(?P<last>\d{3})(?![\d/])"
 )
 _APPEAL_NUMBER = re.compile(_APPEAL)
+# Example: pourvoi n°
 _APPEAL_LABEL = re.compile(
-    rf"(?:\b(?:pourvois?|affaires?|demandes?|requetes?|dossiers?)\s*{_N}\s*:?|\b{_N}\s*de\s*pourvois?\s*:?"
-    rf"|(?<![a-z]){_N})\s*(?={_APPEAL})"
+    rf"""
+    (?:
+      \b(?:pourvois?|affaires?|demandes?|requetes?|dossiers?)\s*{_N}\s*:?
+      | \b{_N}\s*de\s*pourvois?\s*:? | (?<![a-z]){_N}
+    )\s*(?={_APPEAL})
+    """,
+    re.VERBOSE,
 )
-_LODGED = re.compile(rf"\b(?:forme|formee?s?|sur)\s+(?:le|les|un|des)?\s*pourvois?\s*{_N}\s*")
+# Example: forme le pourvoi n°
+_LODGED = re.compile(
+    rf"""
+    \b(?:forme|formee?s?|sur)\s+(?:le|les|un|des)?\s*pourvois?\s*{_N}\s*
+    """,
+    re.VERBOSE,
+)
 _NEXT = re.compile(r"(?:\s|,|;|et|a|jonction|-(?=\s))*")
+# Example: rg 21/01987
 _GENERAL = re.compile(
-    rf"\b(?:r\s?\.?\s?g\s?\.?|repertoire\s+general|role\s+general"
-    rf"|role)(?![a-z])\s*(?:{_N}|numero)?\s*[:.]?\s*(?:{_N}\s*)?(?:rg\s*)?:?\s*"
-    r"(?:[a-z]\s?)?(?P<number>\d{2}\s?/\s?\d{3,6}|\d{4}[a-z]\d{4,6}|\d{4}\s?/\s?\d{4,6}|\d{8,12})(?!\d)"
+    rf"""
+    \b(?:r\s?\.?\s?g\s?\.?|repertoire\s+general|role\s+general|role)(?![a-z])\s*(?:{_N}|numero)?\s*
+    [:.]?\s*(?:{_N}\s*)?(?:rg\s*)?:?\s*(?:[a-z]\s?)?
+    (?P<number>\d{{2}}\s?/\s?\d{{3,6}}|\d{{4}}[a-z]\d{{4,6}}|\d{{4}}\s?/\s?\d{{4,6}}|\d{{8,12}})
+    (?!\d)
+    """,
+    re.VERBOSE,
 )
 _PORTALIS = re.compile(r"portalis\s*:?\s*(?P<number>[a-z0-9]{4}-[a-z]-[a-z0-9]{3}-[a-z0-9]{3,6})")
-_STATE = re.compile(rf"(?m)^[ \t]*(?:{_N}|requete\s+{_N})\s*(?P<number>\d{{5,7}}|\d{{2}}[a-z]{{2}}\d{{4,5}})(?!\d)")
+# Example: n° 498761
+_STATE = re.compile(
+    rf"""
+    ^[ \t]*(?:{_N}|requete\s+{_N})\s*(?P<number>\d{{5,7}}|\d{{2}}[a-z]{{2}}\d{{4,5}})(?!\d)
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+# Example: , n° 498762
 _STATE_NEXT = re.compile(
-    rf"(?:[ \t]*(?:,|;|et\b)\s*|\s*\n[ \t]*(?={_N}))(?:{_N}\s*)?(?P<number>\d{{5,7}}|\d{{2}}[a-z]{{2}}\d{{4,5}})(?!\d)"
+    rf"""
+    (?:[ \t]*(?:,|;|et\b)\s*|\s*\n[ \t]*(?={_N}))(?:{_N}\s*)?
+    (?P<number>\d{{5,7}}|\d{{2}}[a-z]{{2}}\d{{4,5}})(?!\d)
+    """,
+    re.VERBOSE,
 )
-_COUNCIL = re.compile(rf"decision\s+{_N}\s*(?P<number>\d{{4}}-\d{{1,4}}(?:\s?/\s?\d{{1,4}})*(?:\s(?:qpc|dc|l|an))?)\b")
+# Example: decision n° 2010-1 qpc
+_COUNCIL = re.compile(
+    rf"""
+    decision\s+{_N}\s*(?P<number>\d{{4}}-\d{{1,4}}(?:\s?/\s?\d{{1,4}})*(?:\s(?:qpc|dc|l|an))?)\b
+    """,
+    re.VERBOSE,
+)
+# Example: arret n° 294
 _ORDER = re.compile(
-    rf"\b(?:arret|decision|jugement|ordonnance|minute)\s*{_N}\s*:?\s*(?P<number>\d{{1,6}}(?:/\d{{1,6}})?)\b"
+    rf"""
+    \b(?:arret|decision|jugement|ordonnance|minute)\s*{_N}\s*:?\s*
+    (?P<number>\d{{1,6}}(?:/\d{{1,6}})?)\b
+    """,
+    re.VERBOSE,
 )
-_ECLI = re.compile(r"ecli\s*:\s*[a-z]{2}\s*:\s*[a-z0-9]{2,7}\s*:\s*\d{4}\s*:\s*[a-z0-9.]{1,25}[a-z0-9]")
-_BELOW = re.compile(r"\b(?:attaquee?|deferee?|entreprise?|origine|jugement|ordonnance|dont appel|saisine)\b")
+# Example: ecli:fr:ccass:2022:co00101
+_ECLI = re.compile(
+    r"""
+    ecli\s*:\s*[a-z]{2}\s*:\s*[a-z0-9]{2,7}\s*:\s*\d{4}\s*:\s*[a-z0-9.]{1,25}[a-z0-9]
+    """,
+    re.VERBOSE,
+)
+# Example: ordonnance dont appel
+_BELOW = re.compile(
+    r"""
+    \b(?:attaquee?|deferee?|entreprise?|origine|jugement|ordonnance|dont\ appel|saisine)\b
+    """,
+    re.VERBOSE,
+)
 
 _HEARD = re.compile(r"(?m)^[ \t]*audience\s*publique\s*(?:et\s+solennelle\s*)?(?:du|le)\s*")
 _TITLED = re.compile(r"(?m)^[ \t]*(?:arret|decision|ordonnance)\s*du\s*")
 _STYLED = re.compile(r"\bcour\s*de\s*cassation\s*,[^.;]{3,90}?,?\s*du\s*(?=\d|l\s?er)")
 _READ_OUT = re.compile(r"\blecture\s+du\s+")
-_LINE_DATE = re.compile(rf"(?m)^[ \t]*(?:(?:en date\s+)?du\s*:?\s*|le\s+)?{FIGURES}[ \t]*$")
+# Example: 11 mai 2022
+_LINE_DATE = re.compile(
+    rf"""
+    ^[ \t]*(?:(?:en\ date\s+)?du\s*:?\s*|le\s+)?{FIGURES}[ \t]*$
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+# Example: prononce publiquement le 5 mai
 _CLOSING = re.compile(
-    # "l'arrêt rendu le …" is another ruling, which this one rectifies or quashes.
-    r"\b(?:prononcee?s?|(?<!l'arret )(?<!le jugement )(?<!du jugement )(?<!l'ordonnance )(?<!la decision )rendue?s?"
-    r"|juges?|ainsi fait|mise? a (?:la )?disposition|audience\s*publique)\b"
-    r"(?:(?!\bprononce|\baudience\s*publique)[^;]){0,220}?\b(?:du|le|ce)\s+"
-    rf"(?={WEEKDAY}(?:\d|l\s?er\b|{NUMBER_WORD}\b))"
+    rf"""
+    \b(?:
+      prononcee?s?
+      | (?<!l'arret\ )(?<!le\ jugement\ )(?<!du\ jugement\ )(?<!l'ordonnance\ )(?<!la\ decision\ )
+        rendue?s?
+      | juges? | ainsi\ fait | mise?\ a\ (?:la\ )?disposition | audience\s*publique
+    )\b(?:(?!\bprononce|\baudience\s*publique)[^;]){{0,220}}?\b(?:du|le|ce)\s+
+    (?={WEEKDAY}(?:\d|l\s?er\b|{NUMBER_WORD}\b))
+    """,
+    re.VERBOSE,
 )
 
 

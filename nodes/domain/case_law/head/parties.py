@@ -15,40 +15,81 @@ LONGEST = 240
 REACH = 60_000
 """Characters from the start that are searched: some rulings list hundreds of parties first."""
 
+# Example: a rendu l'arret suivant :
 _BEGIN = re.compile(
-    r"\ba\s+rendu\s+(?:l[ae]s?\s+|l')?(?:arret|decision|ordonnance)s?\s+suivante?s?\s*:?"
-    r"|\bcour\s*de\s*cassation\s*,[^.;]{3,90}?,?\s*du\s+\d{1,2}\s?(?:er)?\s+[a-z]+\s+\d{4}"
+    r"""
+    \ba\s+rendu\s+(?:l[ae]s?\s+|l')?(?:arret|decision|ordonnance)s?\s+suivante?s?\s*:?
+    | \bcour\s*de\s*cassation\s*,[^.;]{3,90}?,?\s*du\s+\d{1,2}\s?(?:er)?\s+[a-z]+\s+\d{4}
+    """,
+    re.VERBOSE,
 )
+# Example: les demandeurs invoque
 _END = re.compile(
-    r"\b(?:le dossier a ete|vu la communication|sur le rapport|les? demande(?:urs?|resses?) .{0,80}invoque"
-    r"|la cour,? en l'audience"
-    r"|faits et procedure|apres debats)"
+    r"""
+    \b(?:
+      le\ dossier\ a\ ete | vu\ la\ communication | sur\ le\ rapport
+      | les?\ demande(?:urs?|resses?)\ .{0,80}invoque | la\ cour,?\ en\ l'audience
+      | faits\ et\ procedure | apres\ debats
+    )
+    """,
+    re.VERBOSE,
 )
 _LODGED = re.compile(r"\b(?:a|ont)\s+(?:chacune?\s+)?forme\s+(?:le|les|un|des)\s+pourvois?\b")
 _BY = re.compile(r"\bpourvois?\s*(?:n\s?[°o][^,;]{0,40})?\s*formee?s?\s+par\s*:?\s*")
 _SEVERAL = r"(?:deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|plusieurs|\d{1,3})"
-_AGAINST = re.compile(rf"\bcontre\s+(?:l[ae]s?\s|l'|un|une|du|le meme|{_SEVERAL}\s|chacune?\s)")
-_OPPOSING = re.compile(
-    r"\b(?:litige|instance|l[ae])s?\s*,?\s*(?:l[ae]s?\s*|l')opposant\s*(?:,\s*)?(?:respectivement\b\s*)?:?\s*"
-    r"|\bopposant\s*(?:respectivement\b\s*)?:?\s*(?=a |au |aux |1)"
+# Example: contre l'arret
+_AGAINST = re.compile(
+    rf"""
+    \bcontre\s+(?:l[ae]s?\s|l'|un|une|du|le\ meme|{_SEVERAL}\s|chacune?\s)
+    """,
+    re.VERBOSE,
 )
+# Example: litige l'opposant :
+_OPPOSING = re.compile(
+    r"""
+    \b(?:litige|instance|l[ae])s?\s*,?\s*(?:l[ae]s?\s*|l')opposant\s*(?:,\s*)?
+      (?:respectivement\b\s*)?:?\s*
+    | \bopposant\s*(?:respectivement\b\s*)?:?\s*(?=a\ |au\ |aux\ |1)
+    """,
+    re.VERBOSE,
+)
+# Example: defendeurs a la cassation
 _DEFENDING = re.compile(
-    r"\b(?:defende(?:urs?|resses?)|defendeurs?\s+et\s+defenderesses?)\s+a\s+la\s+cassation\b|\ben presence\b"
+    r"""
+    \b(?:defende(?:urs?|resses?)|defendeurs?\s+et\s+defenderesses?)\s+a\s+la\s+cassation\b
+    | \ben\ presence\b
+    """,
+    re.VERBOSE,
 )
 _ONE_SIDE = re.compile(r"\bd'une\s+part\s*,?\s*:?")
 _OTHER_SIDE = re.compile(r"\bd'autre\s+part\s*,?\s*:?")
 _AFTER_SIDES = re.compile(r"\ble dossier|\bvu l|\bsur le rapport|\bles parties|\btel est")
 _ITEM = re.compile(r"(?:^|(?<=[\s,;:.]))(?:[ivx]{1,4}\s*[-.]\s*)?\d{1,3}\s?°\s?/\s*")
 _LEAD = re.compile(r"(?:[\s,;:.-]|\b(?:a|au|aux|de|des|du|et|i{1,3}|iv|v)\b(?=[\s.-]))*")
+# Example: intimee :
 _HEADINGS = re.compile(
-    r"(?m)^[ \t]*(?:[-*]\s*)?(?P<role>appelante?s?(?:\s+(?:principale?s?|incidente?s?))?|intimee?s?|demande(?:urs?"
-    r"|resses?)|defende(?:urs?|resses?)"
-    r"|parties?\s+intervenantes?|intervenante?s?(?:\s+(?:volontaires?|forcee?s?))?"
-    r"|requerante?s?)(?:\s*\(?e?\)?s?)?(?:\s+a\s+(?:l'instance|l'appel|la cause))?[ \t]*:?[ \t]*(?=\n)"
+    r"""
+    ^[ \t]*(?:[-*]\s*)?(?P<role>
+      appelante?s?(?:\s+(?:principale?s?|incidente?s?))? | intimee?s? | demande(?:urs?|resses?)
+      | defende(?:urs?|resses?) | parties?\s+intervenantes?
+      | intervenante?s?(?:\s+(?:volontaires?|forcee?s?))? | requerante?s?
+    )(?:\s*\(?e?\)?s?)?(?:\s+a\s+(?:l'instance|l'appel|la\ cause))?[ \t]*:?[ \t]*(?=\n)
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
+# Example: , [adresse
 _NAME_END = re.compile(
-    r"\s*(?:,|;|\n|\(\s*(?:dossier|bordereau)|\b(?:dont|ayant|demeurant|nee?\s+le|domiciliee?|representee?"
-    r"|prise?\s+en|immatriculee?|de nationalite|es qualites|assistee?|comparant|non comparant)\b|\[adresse|n\s?°)"
+    r"""
+    \s*(?:
+      , | ; | \n | \(\s*(?:dossier|bordereau)
+      | \b(?:
+          dont | ayant | demeurant | nee?\s+le | domiciliee? | representee? | prise?\s+en
+          | immatriculee? | de\ nationalite | es\ qualites | assistee? | comparant | non\ comparant
+        )\b
+      | \[adresse | n\s?°
+    )
+    """,
+    re.VERBOSE,
 )
 _NO_NAME = re.compile(r"(?:tous|toutes|chacun|dont|domicili|eux|elles?|lui|celui|celle|ce dernier)\b")
 _ROLES = {
@@ -60,12 +101,20 @@ _ROLES = {
     "interve": "intervenant",
     "requera": "requérant",
 }
+# Example: contre l'arret rendu le 5 janvier 2023 par la cour d'appel de paris
 _ATTACKED = re.compile(
-    r"\bcontre\s+(?P<words>(?:l'\s?(?:arret|ordonnance)|le\s+jugement|une?\s+(?:arret|jugement|ordonnance)"
-    rf"|la\s+(?:decision|sentence)|(?:les|{_SEVERAL})\s+(?:arrets|jugements))"
-    r"(?:\s*\(?n\s?[°o][^)]{0,40}\)?)?\s*(?:de\s+la\s+(?P<before>[^,;]{5,90}),[^;]{0,60}?en\s+date\s+du"
-    r"|rendue?s?\s*,?(?:\s*en\s+(?:dernier|premier)\s+ressort\s*,?)?\s*(?:les?|du)?)\s*"
-    r".{6,30}?\d{4})(?:\s*,?[^,;]{0,80}?\bpar\s+(?P<court>[^(,;:]{5,120}))?"
+    rf"""
+    \bcontre\s+(?P<words>
+      (?:
+        l'\s?(?:arret|ordonnance) | le\s+jugement | une?\s+(?:arret|jugement|ordonnance)
+        | la\s+(?:decision|sentence) | (?:les|{_SEVERAL})\s+(?:arrets|jugements)
+      )(?:\s*\(?n\s?[°o][^)]{{0,40}}\)?)?\s*(?:
+        de\s+la\s+(?P<before>[^,;]{{5,90}}),[^;]{{0,60}}?en\s+date\s+du
+        | rendue?s?\s*,?(?:\s*en\s+(?:dernier|premier)\s+ressort\s*,?)?\s*(?:les?|du)?
+      )\s*.{{6,30}}?\d{{4}}
+    )(?:\s*,?[^,;]{{0,80}}?\bpar\s+(?P<court>[^(,;:]{{5,120}}))?
+    """,
+    re.VERBOSE,
 )
 
 

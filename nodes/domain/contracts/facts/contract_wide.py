@@ -10,20 +10,43 @@ APART = 30_000
 """Characters, some ten pages: sentences further apart may belong to two agreements bound together."""
 
 # A quote may hold the heading of the next article, and its first paragraph.
+# Example: is due. The Customer
 _SENTENCE_END = re.compile(
-    r"(?<=[.;])\s+(?=[\"“«(]?[A-ZÀ-Ý\d])"
-    r"|(?<!\s)\s*\n\s*(?=(?i:(?:article|section|clause) )?\d+(?:\.\d+)+[.)]?\s+[\"“«(]?[A-ZÀ-Ý])"
+    r"""
+    (?<=[.;])\s+(?=[\"“«(]?[A-ZÀ-Ý\d])
+    | (?<!\s)\s*\n\s*(?=(?i:(?:article|section|clause)\ )?\d+(?:\.\d+)+[.)]?\s+[\"“«(]?[A-ZÀ-Ý])
+    """,
+    re.VERBOSE,
 )
-_LABEL = re.compile(r"^(?:(?:article|section|clause) )?(?:\d+(?:\.\d+)*[.)]?|\([a-z\d]+\)|[a-z][.)])\s+[-–—]?\s*")
+# Example: article 12.1 –
+_LABEL = re.compile(
+    r"""
+    ^(?:(?:article|section|clause)\ )?(?:\d+(?:\.\d+)*[.)]?|\([a-z\d]+\)|[a-z][.)])\s+[-–—]?\s*
+    """,
+    re.VERBOSE,
+)
+# Example: the validity and performance of this agreement
 _THIS_CONTRACT = re.compile(
-    r"(?:(?:the )?(?:[a-z]+(?:, and |, | and )){0,4}[a-z]+ of )?"
-    r"(?:this|the present|le present|la presente|ce) (?:\w+ ){0,3}?(?:agreement|contract|contrat|convention|accord)\b"
+    r"""
+    (?:(?:the\ )?(?:[a-z]+(?:,\ and\ |,\ |\ and\ )){0,4}[a-z]+\ of\ )?
+    (?:this|the\ present|le\ present|la\ presente|ce)\ (?:\w+\ ){0,3}?
+    (?:agreement|contract|contrat|convention|accord)\b
+    """,
+    re.VERBOSE,
 )
+# Example: except as provided in a schedule
 _PART = re.compile(
-    r"\b(?:if|where|when|unless|except\w*|notwithstanding|provided|extent|however|respectively|depending|annex\w*"
-    r"|schedules?|exhibits?|appendi\w+|orders?|statements? of work|addend\w+|guarant\w+|customers? (?:in|located|based)"
-    r"|located|resident|intellectual|property|patents?|federal|mandatory|arbitrat\w+|matters?|other than|but|si|lorsque"
-    r"|sauf|hormis|excepte|toutefois|selon|annexes?|bons? de commande|pour les|en ce qui concerne|arbitra\w+)\b"
+    r"""
+    \b(?:
+      if | where | when | unless | except\w* | notwithstanding | provided | extent | however
+      | respectively | depending | annex\w* | schedules? | exhibits? | appendi\w+ | orders?
+      | statements?\ of\ work | addend\w+ | guarant\w+ | customers?\ (?:in|located|based) | located
+      | resident | intellectual | property | patents? | federal | mandatory | arbitrat\w+ | matters?
+      | other\ than | but | si | lorsque | sauf | hormis | excepte | toutefois | selon | annexes?
+      | bons?\ de\ commande | pour\ les | en\ ce\ qui\ concerne | arbitra\w+
+    )\b
+    """,
+    re.VERBOSE,
 )
 """Words with which a sentence may be about a part of the contract or hold under a condition."""
 

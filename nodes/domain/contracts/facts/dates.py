@@ -18,70 +18,113 @@ NEAR = 90
 
 # A date behind one of these is another document's.
 _GAP = r"(?:(?!\bth(?:is|ese)\b)[^.;])"
+# Example: to the Services Agreement dated
 _OTHER_DOCUMENT = re.compile(
-    r"\b(?:(?:to|under|of|in|by|from|amends?|amending|supplements?|changes?|modif\w+|replaces?|extends?|terminates?"
-    r"|pursuant to|with|except|than) (?:(?:the|that(?: certain)?|a|an|its)\b|(?=letters?\b))"
-    rf" {_GAP}{{0,80}}?(?:agreement|contract|order|lease|license|licence|letter|declaration|plan)\b{_GAP}{{0,50}}?"
-    rf"|(?:au|du|le|au présent) (?:contrat|marché|accord|bail){_GAP}{{0,60}}?)(?:dated|made|entered into|as of|du"
-    rf"|en date du|(?:(?<=agreement )|(?<=contract ))of(?= $))"
-    rf"{_GAP}{{0,25}}$",
-    re.IGNORECASE,
+    rf"""
+    \b(?:
+      (?:
+          to | under | of | in | by | from | amends? | amending | supplements? | changes? | modif\w+
+          | replaces? | extends? | terminates? | pursuant\ to | with | except | than
+        )\ (?:(?:the|that(?:\ certain)?|a|an|its)\b|(?=letters?\b))\ {_GAP}{{0,80}}?
+        (?:agreement|contract|order|lease|license|licence|letter|declaration|plan)\b{_GAP}{{0,50}}?
+      | (?:au|du|le|au\ présent)\ (?:contrat|marché|accord|bail){_GAP}{{0,60}}?
+    )(?:
+      dated | made | entered\ into | as\ of | du | en\ date\ du
+      | (?:(?<=agreement\ )|(?<=contract\ ))of(?=\ $)
+    ){_GAP}{{0,25}}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # "Master Agreement" means the agreement made on …
+# Example: "Master Agreement" means the
 _DEFINED = re.compile(
-    r"[\"“][A-Z][^\"”]{0,60}Agreement[\"”]:? (?:means|shall mean|the|that|is)\b[^.;]*$"
-    r"|[\"“](?![^\"”]{0,20}\b[Dd]ate)[A-Z][^\"”]{0,60}[\"”]:? (?:means|shall mean) (?:the|that|an?)\b[^.;]*$"
+    r"""
+    [\"“][A-Z][^\"”]{0,60}Agreement[\"”]:?\ (?:means|shall\ mean|the|that|is)\b[^.;]*$
+    | [\"“](?![^\"”]{0,20}\b[Dd]ate)[A-Z][^\"”]{0,60}[\"”]:?\ (?:means|shall\ mean)[ ]
+      (?:the|that|an?)\b[^.;]*$
+    """,
+    re.VERBOSE,
 )
+# Example: entered into as of
 _AGREEMENT_DATE = re.compile(
-    r"(?:\bdated?(?: of (?:the )?(?:agreement|contract|order))?\b|\bmade\b|\bsigned\b|\bentered into\b|\bexecuted\b"
-    r"|\bconcluded\b"
-    r"|\bconclue? (?:le|à|entre)\b|\bdate\b|\bdate du contrat\b|\bas of\b|\beffective\b|\bagreement,? (?:is )?(?:on"
-    r"|of)\b)"
-    r"[^.;]{0,60}$",
-    re.IGNORECASE,
+    r"""
+    (?:
+      \bdated?(?:\ of\ (?:the\ )?(?:agreement|contract|order))?\b | \bmade\b | \bsigned\b
+      | \bentered\ into\b | \bexecuted\b | \bconcluded\b | \bconclue?\ (?:le|à|entre)\b | \bdate\b
+      | \bdate\ du\ contrat\b | \bas\ of\b | \beffective\b | \bagreement,?\ (?:is\ )?(?:on|of)\b
+    )[^.;]{0,60}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: Effective Date of the Agreement through
 _EFFECTIVE_BEFORE = re.compile(
-    r"(?:\beffective (?:date|as of|from|on)\b|\bcommencement date\b|\bstart(?:ing)? date\b"
-    r"|\b(?:takes?|taking|come into|enter(?:s|ed)? into) (?:effect|force)\b|\b(?:shall |will )?(?:commence|begin"
-    r"|start)s?\b"
-    r"|\bbecomes? effective\b|\beffective\b|\bprend(?:ra)? effet\b|\bentre(?:ra)? en (?:vigueur|application)\b"
-    r"|\bdate d'effet\b|\bdate de (?:début|prise d'effet|notification)\b|\bdébute(?:ra)?\b|\bprise d'effet\b)"
-    r"[^.;]{0,70}$",
-    re.IGNORECASE,
+    r"""
+    (?:
+      \beffective\ (?:date|as\ of|from|on)\b | \bcommencement\ date\b | \bstart(?:ing)?\ date\b
+      | \b(?:takes?|taking|come\ into|enter(?:s|ed)?\ into)\ (?:effect|force)\b
+      | \b(?:shall\ |will\ )?(?:commence|begin|start)s?\b | \bbecomes?\ effective\b | \beffective\b
+      | \bprend(?:ra)?\ effet\b | \bentre(?:ra)?\ en\ (?:vigueur|application)\b | \bdate\ d'effet\b
+      | \bdate\ de\ (?:début|prise\ d'effet|notification)\b | \bdébute(?:ra)?\b | \bprise\ d'effet\b
+    )[^.;]{0,70}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: (the "Effective Date
 _EFFECTIVE_BEHIND = re.compile(
-    r"^[^.;]{0,40}[\"“”«(] ?(?:the |la )?[\"“”«]? ?(?:effective|commencement|start) date|^[^.;]{0,30}« ?date d'effet",
-    re.IGNORECASE,
+    r"""
+    ^[^.;]{0,40}[\"“”«(]\ ?(?:the\ |la\ )?[\"“”«]?\ ?(?:effective|commencement|start)\ date
+    | ^[^.;]{0,30}«\ ?date\ d'effet
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # A line of a form or of a table, which is no sentence.
+# Example: Subscription Start Date
 _EFFECTIVE_LABEL = re.compile(
-    r"\W*(?:(?:subscription|contract|agreement|service|services|licen[cs]e|initial|term) ){0,2}"
-    r"(?:(?:effective|start|commencement) date|date (?:de début|d['’]effet|de prise d['’]effet|d['’]entrée en vigueur)"
-    r"(?: du contrat| de l['’]abonnement)?)[ :.–-]*$",
-    re.IGNORECASE,
+    r"""
+    \W*(?:(?:subscription|contract|agreement|service|services|licen[cs]e|initial|term)\ ){0,2}(?:
+      (?:effective|start|commencement)\ date
+      | date\ (?:de\ début|d['’]effet|de\ prise\ d['’]effet|d['’]entrée\ en\ vigueur)
+        (?:\ du\ contrat|\ de\ l['’]abonnement)?
+    )[ :.–-]*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: invoices
 _DUE_TO_CHANGE = re.compile(
-    r"\b(?:charges?|fees?|prices?|prix|redevances?|invoices?|rates?|salary|milestone)\b", re.IGNORECASE
+    r"""
+    \b(?:charges?|fees?|prices?|prix|redevances?|invoices?|rates?|salary|milestone)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _STARTS_IN_TERM = re.compile(r"(?:à compter du|from|starting(?: on)?|beginning(?: on)?|as of) ?$", re.IGNORECASE)
 _TERM = re.compile(r"\b(?:term|agreement|contract|contrat|convention|durée|mission)\b", re.IGNORECASE)
+# Example: shall expire on
 EXPIRES = re.compile(
-    r"(?:\b(?:expir(?:es?|ing|ation)|terminat(?:es?|ing)|ends?|ending|concludes?|concluding)\b[^.;]{0,40}?"
-    r"\b(?:on|until|through|at|as of|means|shall be|is)(?: midnight| the close of business)?(?: on)?"
-    r"|\b(?:expires?|expiring|terminates?|ends?|ending|concluding)"
-    r"|\b(?:continues?|effect|force)\b[^.;]{0,60}?\b(?:until|through)|\b(?:until|through)(?: to| and including)?"
-    r"|\bup to(?: and including)?|\bjusqu'au|\b(?:expire(?:ra)?|prend(?:ra)? fin"
-    r"|s'achève(?:ra)?|arrive(?:ra)? à échéance|échéance) (?:au|le)"
-    r"|\b(?:extended|prolonged|prorogée?|prolongée?|reportée?) (?:to|until|au|jusqu'au))(?: the)?"
-    r"(?: earlier (?:of|to occur of)(?: \(?[ia1]\))?)? ?$",
-    re.IGNORECASE,
+    r"""
+    (?:
+      \b(?:expir(?:es?|ing|ation)|terminat(?:es?|ing)|ends?|ending|concludes?|concluding)
+        \b[^.;]{0,40}?\b(?:on|until|through|at|as\ of|means|shall\ be|is)
+        (?:\ midnight|\ the\ close\ of\ business)?(?:\ on)?
+      | \b(?:expires?|expiring|terminates?|ends?|ending|concluding)
+      | \b(?:continues?|effect|force)\b[^.;]{0,60}?\b(?:until|through)
+      | \b(?:until|through)(?:\ to|\ and\ including)? | \bup\ to(?:\ and\ including)? | \bjusqu'au
+      | \b(?:expire(?:ra)?|prend(?:ra)?\ fin|s'achève(?:ra)?|arrive(?:ra)?\ à\ échéance|échéance)[ ]
+        (?:au|le)
+      | \b(?:extended|prolonged|prorogée?|prolongée?|reportée?)\ (?:to|until|au|jusqu'au)
+    )(?:\ the)?(?:\ earlier\ (?:of|to\ occur\ of)(?:\ \(?[ia1]\))?)?\ ?$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _SIGNED_AT = re.compile(r"\bfait (?:en [\w ]{1,20} )?(?:(?:à|a) [^.;:]{2,40}?,? )?le ?$", re.IGNORECASE)
+# Example: signed by both parties on the
 _SIGNED = re.compile(
-    r"(?:\bsigned (?:by [^.;]{0,60} )?on(?: the)?|\bdate of signature ?:?|\bsignature date ?:?|\bsigné"
-    r" (?:à [^.;]{2,40},? )?le"
-    r"|\bdate de signature ?:?)[ _:]*$",
-    re.IGNORECASE,
+    r"""
+    (?:
+      \bsigned\ (?:by\ [^.;]{0,60}\ )?on(?:\ the)? | \bdate\ of\ signature\ ?:?
+      | \bsignature\ date\ ?:? | \bsigné\ (?:à\ [^.;]{2,40},?\ )?le | \bdate\ de\ signature\ ?:?
+    )[ _:]*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _SIGNING = re.compile(r"\bdated? ?:?[ _]*$", re.IGNORECASE)
 _SIGNATURE_BLOCK = re.compile(r"\b(?:in witness whereof|signed|by ?:|name ?:|title ?:|signature)", re.IGNORECASE)
@@ -92,10 +135,13 @@ _FILED = re.compile(r"\bsource ?: [^;]{0,80}$", re.IGNORECASE)
 _LEAVES = re.compile(r"\b(?:terminat\w+|cancel\w*|resign\w*|at any time|résili\w+)\b[^.;]{0,60}$", re.IGNORECASE)
 _WHEREAS = re.compile(r"^\W*(?:whereas|considérant|attendu)\b", re.IGNORECASE)
 _RECITES = re.compile(rf"{_WHEREAS.pattern}|\b(?:super[sc]ed\w+|remplace)\b|\bthat certain\b", re.IGNORECASE)
+# Example: the "Effective Date" means
 _MEANS = re.compile(
-    r"[\"“](?:the )?(?:effective|commencement|start) date[\"”] ?(?:\(\w+\) )?(?:(?:means|shall mean|is"
-    r"|shall be)\b(?:[^.;]|[ap]\.m\.){0,60}|[-–—:=] {0,3}(?:the )?)$",
-    re.IGNORECASE,
+    r"""
+    [\"“](?:the\ )?(?:effective|commencement|start)\ date[\"”]\ ?(?:\(\w+\)\ )?
+    (?:(?:means|shall\ mean|is|shall\ be)\b(?:[^.;]|[ap]\.m\.){0,60}|[-–—:=]\ {0,3}(?:the\ )?)$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _TAKES_EFFECT = (
     r"(?:[\"“](?:the )?(?:effective|commencement) date[\"”] (?:of this \w+ )?(?:means|shall mean|is|shall be)"

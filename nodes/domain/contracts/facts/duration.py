@@ -18,76 +18,120 @@ CLAUSES_READ = 4
 """Clauses of one type that are searched for a period, the most confident first."""
 
 _TERM_HEADING = re.compile(r"\b(?:terms?|duration|durée)\b", re.IGNORECASE)
+# Example: Payment terms
 _OTHER_HEADING = re.compile(
-    r"confidential|warrant|non-?compet|payment|terms of|garantie|paiement|secret|insurance|assurance|definition"
-    r"|définition"
-    r"|non-?solicit|surviv|delivery|livraison|audit|force majeure",
-    re.IGNORECASE,
+    r"""
+    confidential | warrant | non-?compet | payment | terms\ of | garantie | paiement | secret
+    | insurance | assurance | definition | définition | non-?solicit | surviv | delivery | livraison
+    | audit | force\ majeure
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: The term of this Agreement is
 _TERM_BEFORE = re.compile(
-    r"(?:\binitial (?:term|period)\b|\bterm of (?:this|the) (?:agreement|contract)\b|\b(?:a|an"
-    r"|the) (?:\w+ ){0,2}(?:term|period)"
-    r" of\b|\bfor (?:a|an) (?:\w+ ){0,3}(?:term|period) of\b|\bterm\b[^.;]{0,60}\b(?:is|be|of|for)\b|\b(?:concluded"
-    r"|made|valid"
-    r"|in (?:full )?(?:force|effect)(?: and effect)?|effective|continues?|remains?|runs?)\b[^.;]{0,60}\bfor\b"
-    r"|\bterm ?:? ?$|\bdurée (?:initiale |ferme |déterminée |totale |minimale )*(?:du (?:contrat|marché) )?(?:est "
-    r"|fixée )*"
-    r"(?:fixée )?(?:à|de)\b|\b(?:conclue?|souscrite?|établie?)\b[^.;]{0,60}\bpour\b|\bdurée ?:? ?$)[^.;]{0,50}$",
-    re.IGNORECASE,
+    r"""
+    (?:
+      \binitial\ (?:term|period)\b | \bterm\ of\ (?:this|the)\ (?:agreement|contract)\b
+      | \b(?:a|an|the)\ (?:\w+\ ){0,2}(?:term|period)\ of\b
+      | \bfor\ (?:a|an)\ (?:\w+\ ){0,3}(?:term|period)\ of\b
+      | \bterm\b[^.;]{0,60}\b(?:is|be|of|for)\b
+      | \b(?:
+          concluded | made | valid | in\ (?:full\ )?(?:force|effect)(?:\ and\ effect)? | effective
+          | continues? | remains? | runs?
+        )\b[^.;]{0,60}\bfor\b
+      | \bterm\ ?:?\ ?$
+      | \bdurée\ (?:initiale\ |ferme\ |déterminée\ |totale\ |minimale\ )*
+        (?:du\ (?:contrat|marché)\ )?(?:est\ |fixée\ )*(?:fixée\ )?(?:à|de)\b
+      | \b(?:conclue?|souscrite?|établie?)\b[^.;]{0,60}\bpour\b | \bdurée\ ?:?\ ?$
+    )[^.;]{0,50}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: The term of this Agreement
 _OF_CONTRACT = re.compile(
-    r"\b(?:this|the) (?:\w+ ){0,3}(?:agreement|contract)\b|\binitial term\b|\b[\"“]term[\"”]|\bcontrat\b|\bmarché\b"
-    r"|\bconvention\b"
-    r"|\bmission\b|\baccord\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:this|the)\ (?:\w+\ ){0,3}(?:agreement|contract)\b | \binitial\ term\b | \b[\"“]term[\"”]
+    | \bcontrat\b | \bmarché\b | \bconvention\b | \bmission\b | \baccord\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: renewal terms of the Agreement, and for a period of
 _OTHER_PERIOD = re.compile(
-    r"\b(?:renew\w*|extend\w*|extension|successive|additional|further|option|notice|prior|before|within|after|following"
-    r"|(?<!continue )(?<!remain )(?<!effect )(?<!force )thereafter|surviv\w*|confiden\w*|warrant\w*|préavis"
-    r"|renouvel\w*|recondu\w*|prorog\w*|prolong\w*|après|avant"
-    r"|suivant"
-    r"|garanti\w*|délai|preceding|last|every|each)\b[^.;]{0,60}$",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      renew\w* | extend\w* | extension | successive | additional | further | option | notice | prior
+      | before | within | after | following
+      | (?<!continue\ )(?<!remain\ )(?<!effect\ )(?<!force\ )thereafter | surviv\w* | confiden\w*
+      | warrant\w* | préavis | renouvel\w* | recondu\w* | prorog\w* | prolong\w* | après | avant
+      | suivant | garanti\w* | délai | preceding | last | every | each
+    )\b[^.;]{0,60}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: maximum
 _NOT_THE_TERM = re.compile(
-    r"\b(?:confiden\w*|warrant\w*|indemnif\w*|compet\w*|solicit\w*|audit\w*|records?|insur\w*"
-    r"|invoices?|payments?|prices?|fees?|maximum|request|garantit?"
-    r"|factures?|terminat\w*|résili\w*|breach|default|force majeure|secret)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      confiden\w* | warrant\w* | indemnif\w* | compet\w* | solicit\w* | audit\w* | records?
+      | insur\w* | invoices? | payments? | prices? | fees? | maximum | request | garantit?
+      | factures? | terminat\w* | résili\w* | breach | default | force\ majeure | secret
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _BEHIND_NOTICE = re.compile(
     r"^['’]? ?(?:(?!unless\b|sauf\b|à\b)[\w'’]+ ){0,3}?(?:notice|préavis|prior|before|avant|au moins avant)\b",
     re.IGNORECASE,
 )
 
+# Example: renew for successive
 _RENEWED_FOR = re.compile(
-    r"\b(?:successive|additional|further|consecutive|renewal|subsequent|like|another|extend\w*|extension|renew\w*"
-    r"|renouvel\w*|recondu\w*|prorog\w*|prolong\w*)\b[^.;]{0,60}$",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      successive | additional | further | consecutive | renewal | subsequent | like | another
+      | extend\w* | extension | renew\w* | renouvel\w* | recondu\w* | prorog\w* | prolong\w*
+    )\b[^.;]{0,60}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _NOT_RENEWAL = re.compile(rf"{_BEHIND_NOTICE.pattern}|^[^.;]{{0,25}}[\"“(] ?(?:the )?[\"“]?initial term", re.IGNORECASE)
 _RENEWED = re.compile(r"\b(?:periods?|terms?|périodes?|durées?)\b[^.;]{0,40}$", re.IGNORECASE)
+# Example: renewed
 _RENEWS = re.compile(
-    r"\b(?:renew\w*|extend\w*|extension|successive|recondu\w*|renouvel\w*|prorog\w*|prolong\w*)\b", re.IGNORECASE
+    r"""
+    \b(?:renew\w*|extend\w*|extension|successive|recondu\w*|renouvel\w*|prorog\w*|prolong\w*)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ENDS = re.compile(r"\b(?:terminat\w*|cancel\w*|withdraw\w*|résili\w*|mettre fin|met fin|dénonc\w*)\b", re.IGNORECASE)
+# Example: non-renewal
 _REFUSES = re.compile(
-    r"\bnot\b[^.;]{0,30}\b(?:renew|extend|continu|prolong)\w*|\bnon-? ?(?:renew\w*|extension)|\bsauf\b|\bdénonc\w*"
-    r"|\bne\b[^.;]{0,40}\b(?:renouvel|recondu|prolong|proroge)\w*|\bnon[- ](?:reconduction|renouvellement)"
-    r"|\bfaute de\b|\bà moins que\b",
-    re.IGNORECASE,
+    r"""
+    \bnot\b[^.;]{0,30}\b(?:renew|extend|continu|prolong)\w* | \bnon-?\ ?(?:renew\w*|extension)
+    | \bsauf\b | \bdénonc\w* | \bne\b[^.;]{0,40}\b(?:renouvel|recondu|prolong|proroge)\w*
+    | \bnon[- ](?:reconduction|renouvellement) | \bfaute\ de\b | \bà\ moins\ que\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: unless terminated
 _ENDS_INSTEAD = re.compile(
-    r"\bunless\b|\b(?:terminat\w+|cancel\w*|discontinu\w*|to the contrary|résili\w*|mettre fin|met fin)\b",
-    re.IGNORECASE,
+    r"""
+    \bunless\b
+    | \b(?:terminat\w+|cancel\w*|discontinu\w*|to\ the\ contrary|résili\w*|mettre\ fin|met\ fin)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # A party that asks for a renewal does not refuse one.
+# Example: intention not to renew
 _ASKS = re.compile(
-    r"\b(?:elect\w*|options?|rights?|desires?|choice|wish\w*|inten\w+|may|request\w*|mutual\w*|proposal"
-    r"|agree in writing)\b"
-    r"[^.;]{0,60}\b(?:renew\w*|extend\w*|extension)|\brenewal notice\b|\b(?:renew\w*|extend\w*)[^.;]{0,60}"
-    r"\b(?:options?|mutual\w*|discretion)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+        elect\w* | options? | rights? | desires? | choice | wish\w* | inten\w+ | may | request\w*
+        | mutual\w* | proposal | agree\ in\ writing
+      )\b[^.;]{0,60}\b(?:renew\w*|extend\w*|extension)
+    | \brenewal\ notice\b | \b(?:renew\w*|extend\w*)[^.;]{0,60}\b(?:options?|mutual\w*|discretion)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _YEARLY = re.compile(
     spaced(
@@ -98,60 +142,107 @@ _YEARLY = re.compile(
     ),
     re.IGNORECASE,
 )
+# Example: par tacite reconduction
 _AUTOMATIC = re.compile(
-    r"\b(?:automatic\w*|tacite\w*|unless (?:either|a|one|any|the)|evergreen|sauf (?:dénonciation|préavis)"
-    r"|à moins que)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      automatic\w* | tacite\w* | unless\ (?:either|a|one|any|the) | evergreen
+      | sauf\ (?:dénonciation|préavis) | à\ moins\ que
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: shall not be renewed
 _NOT_RENEWED = re.compile(
-    r"\b(?:not|no) (?:be )?(?:automatic\w*|extended|renewed)|\bexclu\w*\b|\bne (?:peut|pourra|sera)\b", re.IGNORECASE
+    r"""
+    \b(?:not|no)\ (?:be\ )?(?:automatic\w*|extended|renewed) | \bexclu\w*\b
+    | \bne\ (?:peut|pourra|sera)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: upon giving written notice of
 _NOTICE_BEFORE = re.compile(
-    r"(?:\b(?:notice|préavis|notif\w+|upon|on|with|giving|by|at least|not less than|no (?:less|later) than|minimum"
-    r"|moyennant"
-    r"|au moins|dénonc\w+|respect\w+)\b)[^.;]{0,60}$",
-    re.IGNORECASE,
+    r"""
+    (?:
+      \b(?:
+        notice | préavis | notif\w+ | upon | on | with | giving | by | at\ least | not\ less\ than
+        | no\ (?:less|later)\ than | minimum | moyennant | au\ moins | dénonc\w+ | respect\w+
+      )\b
+    )[^.;]{0,60}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: days' prior written notice
 _NOTICE_BEHIND = re.compile(
-    r"^['’]? ?(?:(?!(?:unless|sauf|except)\b)[\w'’()-]+ ){0,6}?(?:notice|préavis|before|prior|avant|in advance"
-    r"|preceding|letter|de préavis)\b",
-    re.IGNORECASE,
+    r"""
+    ^['’]?\ ?(?:(?!(?:unless|sauf|except)\b)[\w'’()-]+\ ){0,6}?
+    (?:notice|préavis|before|prior|avant|in\ advance|preceding|letter|de\ préavis)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: successive periods of
 _IS_TERM = re.compile(
-    r"\b(?:terms?|periods? of|périodes? de|durée de|successive|additional)\b[^.;]{0,12}$", re.IGNORECASE
+    r"""
+    \b(?:terms?|periods?\ of|périodes?\ de|durée\ de|successive|additional)\b[^.;]{0,12}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: fails to cure the breach
 _CURES = re.compile(
-    r"\b(?:cure|remed\w+|fail\w*|continues? for|breach|default|bankrupt\w*|insolv\w*|manquement|mise en demeure"
-    r"|force majeure"
-    r"|changement de contrôle|change (?:of|in) control)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      cure | remed\w+ | fail\w* | continues?\ for | breach | default | bankrupt\w* | insolv\w*
+      | manquement | mise\ en\ demeure | force\ majeure | changement\ de\ contrôle
+      | change\ (?:of|in)\ control
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
+# Example: term of this Agreement is
 _LASTS = re.compile(
-    r"\bterm of (?:this|the) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}$"
-    r"|\bth(?:is|e) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}\b(?:continues?|remains?|force|effect"
-    r"|valid"
-    r"|term|duration|terminates?|expires?|ends?)\b[^;]{0,60}$"
-    r"|\bthe (?-i:Term|TERM)(?: of this agreement)? (?:shall|will|is|be)\b[^;]{0,60}$",
-    re.IGNORECASE,
+    r"""
+    \bterm\ of\ (?:this|the)\ (?:[\w-]+\ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}$
+    | \bth(?:is|e)\ (?:[\w-]+\ ){0,3}(?:agreement|contract|addendum)\b[^;]{0,140}\b
+      (?:continues?|remains?|force|effect|valid|term|duration|terminates?|expires?|ends?)
+      \b[^;]{0,60}$
+    | \bthe\ (?-i:Term|TERM)(?:\ of\ this\ agreement)?\ (?:shall|will|is|be)\b[^;]{0,60}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: and for a period of
 _AFTER_IT = re.compile(
-    r"\b(?:during|throughout|so long as)\b|\band for (?:a|an) (?:\w+ ){0,2}(?:period|term) of $", re.IGNORECASE
+    r"""
+    \b(?:during|throughout|so\ long\ as)\b
+    | \band\ for\ (?:a|an)\ (?:\w+\ ){0,2}(?:period|term)\ of\ $
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: until the date that is
 _RUNS_TO = re.compile(
-    r"\b(?:until|ends?|ending|expires?|expiring|terminates?|terminating|extends?)(?: on)?(?: the)?(?: date)?"
-    r"(?: that is| which is)?(?: for)? $",
-    re.IGNORECASE,
+    r"""
+    \b(?:until|ends?|ending|expires?|expiring|terminates?|terminating|extends?)(?:\ on)?(?:\ the)?
+    (?:\ date)?(?:\ that\ is|\ which\ is)?(?:\ for)?\ $
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: from the anniversary
 _FROM = re.compile(
-    r"^(?:\(s\))?,? ?(?:from|after|following|thereafter|there\w+|hence|subsequent to|anniversary)\b", re.IGNORECASE
+    r"""
+    ^(?:\(s\))?,?\ ?(?:from|after|following|thereafter|there\w+|hence|subsequent\ to|anniversary)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: Unless sooner terminated in accordance with the provisions hereof,
 _EARLIER_END = re.compile(
-    r"\b(?:unless|until|if|except|subject to|and)\b[^.;,]{0,25}\b(?:(?:sooner|earlier|otherwise|previously"
-    r"|prior) terminat\w+"
-    r"|terminat\w+ (?:earlier|sooner|as|in accordance|pursuant))[^,;.]{0,120}(?:,|$)",
-    re.IGNORECASE,
+    r"""
+    \b(?:unless|until|if|except|subject\ to|and)\b[^.;,]{0,25}\b(?:
+      (?:sooner|earlier|otherwise|previously|prior)\ terminat\w+
+      | terminat\w+\ (?:earlier|sooner|as|in\ accordance|pursuant)
+    )[^,;.]{0,120}(?:,|$)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """Words that allow an earlier end; they say nothing about the term itself."""
 

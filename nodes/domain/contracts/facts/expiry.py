@@ -22,40 +22,64 @@ NEAR = 70
 """Characters behind a term in which the words that say from when it runs must begin."""
 
 _TERM_HEADING = re.compile(r"\b(?:terms?|duration|durée|expir\w+)\b", re.IGNORECASE)
+# Example: The term of this Agreement
 _OF_CONTRACT = re.compile(
-    r"\b(?<!date of )(?:this|the|present) (?:[\w-]+ ){0,3}(?:agreement|contract|addendum|amendment|schedule"
-    r"|appointment)\b"
-    r"|[\"“](?:the )?(?:initial )?(?:term|service period|expir\w+ date|termination date|contract period)[\"”]"
-    r"|\b(?:initial|cooperation|effective|current) term\b|\b(?:contrat|marché|convention|accord|bail|mission)\b"
-    r"|^[\W\d]*(?:initial )?term\b|\bterm of (?:this|the)\b|\bthe term\b|\bcontract period\b",
-    re.IGNORECASE,
+    r"""
+    \b(?<!date\ of\ )(?:this|the|present)\ (?:[\w-]+\ ){0,3}
+      (?:agreement|contract|addendum|amendment|schedule|appointment)\b
+    | [\"“](?:the\ )?(?:initial\ )?
+      (?:term|service\ period|expir\w+\ date|termination\ date|contract\ period)[\"”]
+    | \b(?:initial|cooperation|effective|current)\ term\b
+    | \b(?:contrat|marché|convention|accord|bail|mission)\b | ^[\W\d]*(?:initial\ )?term\b
+    | \bterm\ of\ (?:this|the)\b | \bthe\ term\b | \bcontract\ period\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: commencing
 _BEGINS = re.compile(
-    r"\b(?:commenc\w+|begin\w*|start\w*|effective|from|in (?:full )?(?:force|effect)|continue\w*|remain\w*|valid"
-    r"|prend effet|entre en vigueur|à compter|conclue?)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      commenc\w+ | begin\w* | start\w* | effective | from | in\ (?:full\ )?(?:force|effect)
+      | continue\w* | remain\w* | valid | prend\ effet | entre\ en\ vigueur | à\ compter | conclue?
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: calendar year
 _OTHER_THING = re.compile(
-    r"\b(?:options?|offer\w*|exclusiv\w+|quarter\w*|fiscal|(?:calendar|contract|taxable) year|reports?|records?"
-    r"|insur\w+"
-    r"|milestone\w*|warrant\w+|budget|forecast\w*|minimum|invoices?|payments?|royalt\w+|fees?|prices?|charges?|lease"
-    r"|audit\w*"
-    r"|support|non-?compet\w*|standstill|season|loan|notes?|shares?|patents?|garanti\w*|prix|paiement|facture\w*"
-    r"|assurance)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      options? | offer\w* | exclusiv\w+ | quarter\w* | fiscal | (?:calendar|contract|taxable)\ year
+      | reports? | records? | insur\w+ | milestone\w* | warrant\w+ | budget | forecast\w* | minimum
+      | invoices? | payments? | royalt\w+ | fees? | prices? | charges? | lease | audit\w* | support
+      | non-?compet\w* | standstill | season | loan | notes? | shares? | patents? | garanti\w*
+      | prix | paiement | facture\w* | assurance
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: Subscription End Date
 _END_LABEL = re.compile(
-    r"\W*(?:(?:subscription|contract|agreement|service|services|licen[cs]e|initial|term) ){0,2}"
-    r"(?:(?:end|expiry|expiration|termination) date|date (?:de fin|d['’]expiration|d['’]échéance|de terme)"
-    r"(?: du contrat| de l['’]abonnement)?)[ :.–-]*$",
-    re.IGNORECASE,
+    r"""
+    \W*(?:(?:subscription|contract|agreement|service|services|licen[cs]e|initial|term)\ ){0,2}(?:
+      (?:end|expiry|expiration|termination)\ date
+      | date\ (?:de\ fin|d['’]expiration|d['’]échéance|de\ terme)
+        (?:\ du\ contrat|\ de\ l['’]abonnement)?
+    )[ :.–-]*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _RANGE = re.compile(r"(?:19|20)\d\d,? ?(?:to|till|-|au) ?$")
 _IS_TERM = re.compile(r"^[^.;]{0,15}[\"“] ?(?:the )?(?:initial )?term\b", re.IGNORECASE)
 _SAYS_ELSE = re.compile(r"^ ?,? ?(?!and|or|but|unless)(?:[\w']+ ){1,4}(?:shall|will|agrees?|may)\b", re.IGNORECASE)
 _MAYBE = re.compile(r"\b(?:elects?|may|if|would|option|peut|pourra|si)\b", re.IGNORECASE)
+# Example: whichever is later
 _LATER = re.compile(
-    r"\b(?:later (?:of|to occur)|whichever (?:is|comes|occurs) (?:the )?(?:later|last)|[\w-]+-by-)", re.IGNORECASE
+    r"""
+    \b
+    (?:later\ (?:of|to\ occur)|whichever\ (?:is|comes|occurs)\ (?:the\ )?(?:later|last)|[\w-]+-by-)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 _DAYS = {"day": 1, "week": 7}
@@ -74,35 +98,58 @@ _BEFORE = re.compile(
     rf"|en vigueur (?:le |à compter (?:du |de ))|à compter (?:de |du )?){_START_WORDS}",
     re.IGNORECASE,
 )
+# Example: with automatic renewal
 _STOPS = re.compile(
-    r"[;]|\b(?:unless|provided|subject to|except|which|whichever|thereafter|with automatic|and (?:shall|will|may)"
-    r"|sauf|puis|renouvel\w+)\b",
-    re.IGNORECASE,
+    r"""
+    [;]
+    | \b(?:
+        unless | provided | subject\ to | except | which | whichever | thereafter | with\ automatic
+        | and\ (?:shall|will|may) | sauf | puis | renouvel\w+
+      )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ITS_DATE = re.compile(
     r"(?:the )?(?:date|day)(?: and year)? (?:hereof|of th(?:is|e) (?:\w+ )?(?:agreement|contract|document|addendum)"
     r"|(?:first )?(?:above|written|set forth|listed|stated)|first )|hereof\b|(?:the )?agreement date\b",
     re.IGNORECASE,
 )
+# Example: the date of its execution
 _SIGNING = re.compile(
-    r"^(?:the |its |sa |la )?(?:(?:date )?(?:of )?(?:its |the |full )*(?:execution|signature|signing|date signed)\b"
-    r"|date (?:on which )?(?:it is )?signed|date de (?:sa |la )?signature)",
-    re.IGNORECASE,
+    r"""
+    ^(?:the\ |its\ |sa\ |la\ )?(?:
+      (?:date\ )?(?:of\ )?(?:its\ |the\ |full\ )*(?:execution|signature|signing|date\ signed)\b
+      | date\ (?:on\ which\ )?(?:it\ is\ )?signed | date\ de\ (?:sa\ |la\ )?signature
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: the Effective Date
 _EFFECTIVE = re.compile(
-    r"^(?:the |la |sa )?(?:effective date|date d'effet|prise d'effet|entrée en vigueur)", re.IGNORECASE
+    r"""
+    ^(?:the\ |la\ |sa\ )?(?:effective\ date|date\ d'effet|prise\ d'effet|entrée\ en\ vigueur)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: (the "Effective Date"
 _IS_DEFINED = re.compile(
-    r"[\"“«(](?:the |la )?(?:effective date|date d'effet)"
-    r"|\b(?:effective date|date d'effet)\b[\"”»)]* ?(?:means|shall|is|[:=–-]|est|désigne)",
-    re.IGNORECASE,
+    r"""
+    [\"“«(](?:the\ |la\ )?(?:effective\ date|date\ d'effet)
+    | \b(?:effective\ date|date\ d'effet)\b[\"”»)]*\ ?(?:means|shall|is|[:=–-]|est|désigne)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _SAME = re.compile(r"^(?:such|that|said) (?:date|day|time)\b|^(?:there|here)\w+\b", re.IGNORECASE)
 _DATE_NAME = re.compile(r"^(?:the |such )?(?P<name>(?:[A-Z][\w-]* ){1,3}Date)\b")
+# Example: third (3rd) anniversary
 _ANNIVERSARY = re.compile(
-    r"\b(?P<word>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|fifteenth|twentieth"
-    r"|\d{1,2} ?(?:st|nd|rd|t ?h))(?: ?\(\d{1,2} ?(?:st|nd|rd|t ?h)?\))?[ -]?(?:year )?anniversary\b",
-    re.IGNORECASE,
+    r"""
+    \b(?P<word>
+      first | second | third | fourth | fifth | sixth | seventh | eighth | ninth | tenth | fifteenth
+      | twentieth | \d{1,2}\ ?(?:st|nd|rd|t\ ?h)
+    )(?:\ ?\(\d{1,2}\ ?(?:st|nd|rd|t\ ?h)?\))?[ -]?(?:year\ )?anniversary\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ORDINALS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,

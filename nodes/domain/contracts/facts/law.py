@@ -19,10 +19,15 @@ SEATED = 700
 TORN = 120
 """Characters behind a clause into which its sentence may continue."""
 
+# Example: governed by the laws
 _GOVERNS = re.compile(
-    r"\b(?:govern\w*|constru\w+|interpret\w*|appl(?:y|ies|icable)|subject to|régie?s?|soumise?s?|applicable"
-    r"|regie?s?|laws?|droit|loi)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      govern\w* | constru\w+ | interpret\w* | appl(?:y|ies|icable) | subject\ to | régie?s?
+      | soumise?s? | applicable | regie?s? | laws? | droit | loi
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _DOES = re.compile(r" (?:hereby |each |both )?(?:agrees?|consents?|waives?|submits?|shall|will)\b")
 _ARBITRATION = re.compile(
@@ -64,10 +69,15 @@ _TRIBUNAL = re.compile(
     ),
     re.IGNORECASE,
 )
+# Example: exclusive jurisdiction
 _JURISDICTION = re.compile(
-    r"\b(?:jurisdiction|venue|courts?|tribuna(?:l|ux)|compéten\w+|ressort|juridictions?|dispute"
-    r"|litiges?|différends?)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      jurisdiction | venue | courts? | tribuna(?:l|ux) | compéten\w+ | ressort | juridictions?
+      | dispute | litiges? | différends?
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

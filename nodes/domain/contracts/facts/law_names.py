@@ -55,18 +55,39 @@ _BY_ADJECTIVE = re.compile(
         rf"|legislation)s? (?P<fr>{_ADJECTIVE})s?)\b"
     )
 )
-_GOVERNED = re.compile(r"\b(?:govern(?:ed|s)|constru(?:ed|es)|regie?|regissent|regit|soumise?|soumises?)\b")
+# Example: est regi par
+_GOVERNED = re.compile(
+    r"""
+    \b(?:govern(?:ed|s)|constru(?:ed|es)|regie?|regissent|regit|soumise?|soumises?)\b
+    """,
+    re.VERBOSE,
+)
+# Example: united states
 _WIDE = re.compile(
-    r"united (?:states|kingdom)|\bu\.?s\.?(?:a\.?)?$|\bu\.?k\.?$|america|great britain|canada|australia|european union"
+    r"""
+    united\ (?:states|kingdom) | \bu\.?s\.?(?:a\.?)?$ | \bu\.?k\.?$ | america | great\ britain
+    | canada | australia | european\ union
+    """,
+    re.VERBOSE,
 )
 """Places whose law includes that of others: England is part of the United Kingdom."""
+# Example: , without
 _TAIL = re.compile(
-    r"(?:[,;.]|\b(?:and|without|excluding|as|applicable|et|sans|USA|U\.S\.A\.?|Without|Regardless)\b)*\s*$"
+    r"""
+    (?:[,;.]|\b(?:and|without|excluding|as|applicable|et|sans|USA|U\.S\.A\.?|Without|Regardless)\b)*
+    \s*$
+    """,
+    re.VERBOSE,
 )
+# Example: , and the parties submit to its courts
 _OTHER_WORDS = re.compile(
-    r",? (?:and|et) (?:the )?(?:part(?:y|ies)|each|any|no|all|be|is|shall|will"
-    r"|agreements?|contracts?|courts?|united nations)\b.*$",
-    re.IGNORECASE,
+    r"""
+    ,?\ (?:and|et)\ (?:the\ )?(?:
+      part(?:y|ies) | each | any | no | all | be | is | shall | will | agreements? | contracts?
+      | courts? | united\ nations
+    )\b.*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

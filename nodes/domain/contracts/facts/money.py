@@ -15,49 +15,80 @@ from nodes.domain.text.quantities import Quantity, plain_number, quantities
 CLAUSES_READ = 6
 BESIDE = 60
 
+# Example: shall not exceed
 _LIMITS = re.compile(
-    r"\b(?:exceed\w*|limit\w*|cap(?:ped)?|maximum|not be (?:liable|greater)|excéd\w*|plafon\w*"
-    r"|supérieure?|dépass\w*)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      exceed\w* | limit\w* | cap(?:ped)? | maximum | not\ be\ (?:liable|greater) | excéd\w*
+      | plafon\w* | supérieure? | dépass\w*
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: maintain liability insurance
 _INSURES = re.compile(
-    r"\b(?:carry|maintain|procure|obtain|take out|souscri\w+|justifie d'une)\b[^.;]{0,80}\b(?:insurance|coverage"
-    r"|assurance)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:carry|maintain|procure|obtain|take\ out|souscri\w+|justifie\ d'une)\b[^.;]{0,80}\b
+    (?:insurance|coverage|assurance)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: damages
 _LIABILITY = re.compile(
-    r"\b(?:liab\w+|damages|claims|losses|responsab\w+|indemni\w+|dommages|obligations?)\b", re.IGNORECASE
+    r"""
+    \b(?:liab\w+|damages|claims|losses|responsab\w+|indemni\w+|dommages|obligations?)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: purchase price for
 _FEES = re.compile(
-    r"\b(?P<fees>(?:total |aggregate |net |annual |amounts? of (?:the )?)*(?:subscription |service |licen[sc]e "
-    r"|contract |purchase )?"
-    r"(?:fees?|charges?|amounts?|sums?|payments?|price|consideration|compensation|value|commissions?|royalt(?:y"
-    r"|ies)|premiums?))"
-    r" (?:[\w'’/-]+ ){0,6}?(?:paid|payable|received|due|owed|owing|invoiced|earned|actually|hereunder|under|for|of)\b"
-    r"|\b(?P<prix>montant|prix|redevances?|honoraires|sommes?|rémunération|valeur)\b(?: (?:[\w'’/-]+ ){0,8}?)"
-    r"(?P<suite>payée?s?|facturée?s?|versée?s?|dues?|acquittée?s?|perçue?s?|encaissée?s?|annuelle?s?|hors"
-    r" taxes?|hors TVA"
-    r"|de la commande|du contrat|du marché)",
-    re.IGNORECASE,
+    r"""
+    \b(?P<fees>
+        (?:total\ |aggregate\ |net\ |annual\ |amounts?\ of\ (?:the\ )?)*
+        (?:subscription\ |service\ |licen[sc]e\ |contract\ |purchase\ )?(?:
+          fees? | charges? | amounts? | sums? | payments? | price | consideration | compensation
+          | value | commissions? | royalt(?:y|ies) | premiums?
+        )
+      )\ (?:[\w'’/-]+\ ){0,6}?
+      (?:paid|payable|received|due|owed|owing|invoiced|earned|actually|hereunder|under|for|of)\b
+    | \b(?P<prix>montant|prix|redevances?|honoraires|sommes?|rémunération|valeur)\b
+      (?:\ (?:[\w'’/-]+\ ){0,8}?)(?P<suite>
+        payée?s? | facturée?s? | versée?s? | dues? | acquittée?s? | perçue?s? | encaissée?s?
+        | annuelle?s? | hors\ taxes? | hors\ TVA | de\ la\ commande | du\ contrat | du\ marché
+      )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ORDER = re.compile(r"\b(?:order|commande|statement of work|bon de commande)\b", re.IGNORECASE)
+# Example: per occurrence
 _PER_CLAIM = re.compile(
-    r"\bper (?:event|claim|occurrence|incident)|\bpar (?:sinistre|événement|évènement|réclamation)"
-    r"|\b(?:each|any one) (?:claim|event|occurrence)",
-    re.IGNORECASE,
+    r"""
+    \bper\ (?:event|claim|occurrence|incident) | \bpar\ (?:sinistre|événement|évènement|réclamation)
+    | \b(?:each|any\ one)\ (?:claim|event|occurrence)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: per contract year
 _PER_YEAR = re.compile(
-    r"\b(?:per|(?:in|within|during) (?:each|any|a|that)|each) (?:calendar |contract |insurance )?year"
-    r"|\bpar an\b|\bpar année|\bannuel\w*"
-    r"|\ban d'assurance",
-    re.IGNORECASE,
+    r"""
+    \b(?:per|(?:in|within|during)\ (?:each|any|a|that)|each)[ ]
+      (?:calendar\ |contract\ |insurance\ )?year
+    | \bpar\ an\b | \bpar\ année | \bannuel\w* | \ban\ d'assurance
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: made in US Dollars
 _PAYABLE_IN = re.compile(
-    r"\b(?:payable|paid|expressed|made|invoiced|denominated|stated|libell\w+|payables?|exprim\w+|établi\w*|facturé\w*)"
-    r" (?:[\w'’]+ ){0,3}?(?:in|en) (?P<currency>euros?|EUR|(?:US|U\.S\.|United States) ?dollars?|USD"
-    r"|pounds? sterling|GBP|sterling"
-    r"|swiss francs?|CHF)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      payable | paid | expressed | made | invoiced | denominated | stated | libell\w+ | payables?
+      | exprim\w+ | établi\w* | facturé\w*
+    )\ (?:[\w'’]+\ ){0,3}?(?:in|en)\ (?P<currency>
+      euros? | EUR | (?:US|U\.S\.|United\ States)\ ?dollars? | USD | pounds?\ sterling | GBP
+      | sterling | swiss\ francs? | CHF
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _CODES = {"e": "EUR", "u": "USD", "p": "GBP", "g": "GBP", "s": "GBP", "c": "CHF"}
 

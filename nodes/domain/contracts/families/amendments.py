@@ -38,47 +38,80 @@ _ADDED = re.compile(
     rf"|il est (?:ajouté|inséré|créé) (?:un|une) (?:nouvel(?:le)? )?{_ART} {_LIST.replace('<n>', '<m>')})",
     re.IGNORECASE,
 )
+# Example: the words
 _PART = re.compile(
-    r"\b(?:words?|sentences?|sub-?paragraphs?|phrases?|references? to|definition|figure|number|table|mots?|termes"
-    r"|alinéas?|chiffre|montant"
-    r"|plafond|délai|engagement|percentage|amount|date|item|row|part)\b|\b(?:in|of|under|within|from|by|to|de|dans"
-    r"|à|du|prévue?s? à)"
-    r"(?: (?:the|l['’]|la|le|les))? ?(?:l['’])?$",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+        words? | sentences? | sub-?paragraphs? | phrases? | references?\ to | definition | figure
+        | number | table | mots? | termes | alinéas? | chiffre | montant | plafond | délai
+        | engagement | percentage | amount | date | item | row | part
+      )\b
+    | \b(?:in|of|under|within|from|by|to|de|dans|à|du|prévue?s?\ à)(?:\ (?:the|l['’]|la|le|les))?\ ?
+      (?:l['’])?$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: in accordance with the
 _REFERS = re.compile(
-    r"\b(?:consistent with|pursuant to|in accordance with|subject to|as (?:provided|defined|set forth) in"
-    r"|notwithstanding"
-    r"|conformément (?:à|aux)|en application d[eu])(?: the| l['’])? ?$",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      consistent\ with | pursuant\ to | in\ accordance\ with | subject\ to
+      | as\ (?:provided|defined|set\ forth)\ in | notwithstanding | conformément\ (?:à|aux)
+      | en\ application\ d[eu]
+    )(?:\ the|\ l['’])?\ ?$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: deleted
 _REPLACES_ARTICLE = re.compile(
-    r"\b(?:deleted|replaced|restated|superseded|removed|supprim\w+|remplac\w+|abrog\w+|annul\w+|delet\w+|replac\w+)",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      deleted | replaced | restated | superseded | removed | supprim\w+ | remplac\w+ | abrog\w+
+      | annul\w+ | delet\w+ | replac\w+
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: in its entirety
 _ENTIRE = re.compile(
-    r"\b(?:in (?:its|their) entirety|dans (?:son|leur) (?:intégralité|ensemble)|to read|read as follows|restated"
-    r"|ainsi rédigé\w*|comme suit)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      in\ (?:its|their)\ entirety | dans\ (?:son|leur)\ (?:intégralité|ensemble) | to\ read
+      | read\ as\ follows | restated | ainsi\ rédigé\w* | comme\ suit
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _DELETES = re.compile(r"delet|remov|supprim|abrog|annul", re.IGNORECASE)
+# Example: without being replaced
 _NO_REPLACEMENT = re.compile(
-    r"\bwithout (?:any |being )?replac\w+|\bnot (?:be )?(?:being )?replaced|\bsans (?:être |aucun )?remplac\w+"
-    r"|\bpas remplacée?s?",
-    re.IGNORECASE,
+    r"""
+    \bwithout\ (?:any\ |being\ )?replac\w+ | \bnot\ (?:be\ )?(?:being\ )?replaced
+    | \bsans\ (?:être\ |aucun\ )?remplac\w+ | \bpas\ remplacée?s?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """Phrases that deny a replacement with the very words that otherwise announce one."""
+# Example: in lieu thereof the following
 _REPLACEMENT = re.compile(
-    r"\b(?:replac\w+|restated|substitut\w+|remplac\w+|the following|to read|read as follows|in lieu"
-    r"|in (?:its|their) (?:place|stead)|ainsi rédig\w+|comme suit|(?:dispositions|stipulations) (?:ci-après|suivantes)"
-    r"|lieu et place)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      replac\w+ | restated | substitut\w+ | remplac\w+ | the\ following | to\ read
+      | read\ as\ follows | in\ lieu | in\ (?:its|their)\ (?:place|stead) | ainsi\ rédig\w+
+      | comme\ suit | (?:dispositions|stipulations)\ (?:ci-après|suivantes) | lieu\ et\ place
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: . The following is hereby inserted
 _NEXT_SENTENCE_REPLACES = re.compile(
-    r"\W{0,4}(?:it|they|the following|il|elle|ils|elles|les (?:dispositions|stipulations) suivantes)\b[^.;:]{0,60}?"
-    r"\b(?:is|are|shall be|est|sont|sera|seront) (?:hereby )?"
-    r"(?:replaced|inserted|substituted|remplac|inséré|substitué)",
-    re.IGNORECASE,
+    r"""
+    \W{0,4}
+    (?:it|they|the\ following|il|elle|ils|elles|les\ (?:dispositions|stipulations)\ suivantes)
+    \b[^.;:]{0,60}?\b(?:is|are|shall\ be|est|sont|sera|seront)\ (?:hereby\ )?
+    (?:replaced|inserted|substituted|remplac|inséré|substitué)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

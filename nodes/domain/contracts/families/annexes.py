@@ -51,16 +51,24 @@ _HEADING = re.compile(
 )
 # A heading "Annexes" with the number of the paragraph below it.
 _TWO_LINES = re.compile(rf"{_KIND}e?s\s*\n", re.IGNORECASE)
+# Example: ci-annexée
 _ATTACHED = re.compile(
-    r"\b(?:attached|annexed|appended|enclosed|affixed)\b|\bjoint(?:e|s|es)\b|\bjoint (?:à|aux?|en)\b"
-    r"|\bci-jointe?s?\b|\bannexée?s?\b|\bci-annexée?s?\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:attached|annexed|appended|enclosed|affixed)\b | \bjoint(?:e|s|es)\b
+    | \bjoint\ (?:à|aux?|en)\b | \bci-jointe?s?\b | \bannexée?s?\b | \bci-annexée?s?\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: to be agreed
 _NO_PAPER = re.compile(
-    r"\b(?:if any|intentionally|reserved|omitted|to be (?:attached|agreed|added|determined)|form 10|form 8"
-    r"|annual report|registration statement|filed (?:as|with)|le cas échéant"
-    r"|may be attached)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      if\ any | intentionally | reserved | omitted | to\ be\ (?:attached|agreed|added|determined)
+      | form\ 10 | form\ 8 | annual\ report | registration\ statement | filed\ (?:as|with)
+      | le\ cas\ échéant | may\ be\ attached
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _LEADS_TO = re.compile(
     r"(?:\b(?:set (?:out|forth)|described|defined|specified|detailed|listed|contained|stated|shown|identified|indicated"

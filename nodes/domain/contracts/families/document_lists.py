@@ -14,27 +14,48 @@ LONGEST_LIST = 1_200
 AROUND = 180
 """Characters around the name of general terms that are searched for words which rule them out."""
 
+# Example: Agreement consists of
 _OPENS = re.compile(
-    r"\b(?:(?:following|these) (?:\w+ )?(?:documents?|annex(?:es)?|appendices|schedules|exhibits|attachments)\b"
-    r"[^.:;]{0,60}(?:form|constitute|make up|are)\b[^.:;]{0,40}\bpart"
-    r"|(?:agreement|contract) (?:consists? of|comprises?|is (?:made up|composed) of)"
-    r"|contract documents (?:are|consist of|comprise)"
-    r"|(?:documents?|pièces|annexes)(?: contractuel\w+)? (?:suivante?s?|ci-après|énumérée?s? ci-après)\b[^.:;]{0,60}"
-    r"(?:font|faisant|forment|constituent)\b[^.:;]{0,40}"
-    r"|(?:documents|pièces) (?:contractuel\w+|constitutives)\b[^.;:]{0,60}:"
-    r"|(?:contrat|convention|marché|accord)\b[^.:;]{0,40} (?:est|sont) (?:constituée?|composée?|formée?)s?"
-    r"(?: (?:de|par|des)\b|[^.:;]{0,60}:)|(?:contrat|convention|marché) (?:comprend|se compose))",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      (?:following|these)\ (?:\w+\ )?
+        (?:documents?|annex(?:es)?|appendices|schedules|exhibits|attachments)\b[^.:;]{0,60}
+        (?:form|constitute|make\ up|are)\b[^.:;]{0,40}\bpart
+      | (?:agreement|contract)\ (?:consists?\ of|comprises?|is\ (?:made\ up|composed)\ of)
+      | contract\ documents\ (?:are|consist\ of|comprise)
+      | (?:documents?|pièces|annexes)(?:\ contractuel\w+)?[ ]
+        (?:suivante?s?|ci-après|énumérée?s?\ ci-après)\b[^.:;]{0,60}
+        (?:font|faisant|forment|constituent)\b[^.:;]{0,40}
+      | (?:documents|pièces)\ (?:contractuel\w+|constitutives)\b[^.;:]{0,60}:
+      | (?:contrat|convention|marché|accord)\b[^.:;]{0,40}\ (?:est|sont)[ ]
+        (?:constituée?|composée?|formée?)s?(?:\ (?:de|par|des)\b|[^.:;]{0,60}:)
+      | (?:contrat|convention|marché)\ (?:comprend|se\ compose)
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: are incorporated herein
 _PART_OF = re.compile(
-    r"\b(?:forms? (?:an )?(?:integral )?part of (?:this|the) (?:agreement|contract)|are incorporated"
-    r" (?:herein|into this)|(?:font|fait|faisant) partie intégrante)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      forms?\ (?:an\ )?(?:integral\ )?part\ of\ (?:this|the)\ (?:agreement|contract)
+      | are\ incorporated\ (?:herein|into\ this) | (?:font|fait|faisant)\ partie\ intégrante
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: (a) the order form
 _ITEM = re.compile(
-    r"\s*(?:[-–—•*◦▪]|\(?[a-z0-9]{1,3}[).]\s|(?:and|et)\b|(?:les? |la |the |l['’])?(?:annexe?|appendix|exhibit"
-    r"|schedule|attachment|general terms|conditions générales|bon de commande|order)\b)",
-    re.IGNORECASE,
+    r"""
+    \s*(?:
+      [-–—•*◦▪] | \(?[a-z0-9]{1,3}[).]\s | (?:and|et)\b
+      | (?:les?\ |la\ |the\ |l['’])?(?:
+          annexe? | appendix | exhibit | schedule | attachment | general\ terms
+          | conditions\ générales | bon\ de\ commande | order
+        )\b
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _END = re.compile(r"(?P<stop>\.)\s|\n[ \t]*\n|\f|(?P<line>\n)")
 _NAME = (
@@ -48,36 +69,63 @@ _TERMS = re.compile(
     r"(?:[\w.]{1,12} )?(?:(?:[a-zéû]{3,9} )?\d[\w./-]{0,10})\)?)?",
     re.IGNORECASE,
 )
+# Example: governed by the
 _BOUND_BEFORE = re.compile(
-    r"\b(?:subject to|governed by|in accordance with|accept\w*|agree\w* to|incorporat\w+|bound by|soumise?s? (?:à|aux)"
-    r"|régie?s? par|reconna[iî]\w+|connaissance d\w+|conform\w+ (?:à|aux)|applicables?)\b[^.;]{0,50}$",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      subject\ to | governed\ by | in\ accordance\ with | accept\w* | agree\w*\ to | incorporat\w+
+      | bound\ by | soumise?s?\ (?:à|aux) | régie?s?\ par | reconna[iî]\w+ | connaissance\ d\w+
+      | conform\w+\ (?:à|aux) | applicables?
+    )\b[^.;]{0,50}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: of the Seller shall apply
 _BOUND_BEHIND = re.compile(
-    r"^[^.;]{0,60}\b(?:(?:shall |will |also )?appl(?:y|ies)|are incorporated|form part|s['’]appliquent|sont applicables"
-    r"|font partie|régissent)\b",
-    re.IGNORECASE,
+    r"""
+    ^[^.;]{0,60}\b(?:
+      (?:shall\ |will\ |also\ )?appl(?:y|ies) | are\ incorporated | form\ part | s['’]appliquent
+      | sont\ applicables | font\ partie | régissent
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: conditions générales de
 _ITS_OWN = re.compile(
-    r"(?:general|standard) (?:terms|conditions)|(?:terms (?:and|&) conditions|conditions générales) "
-    r"(?:of|de |d['’])(?! (?:this|the)\b)|conditions générales",
-    re.IGNORECASE,
+    r"""
+    (?:general|standard)\ (?:terms|conditions)
+    | (?:terms\ (?:and|&)\ conditions|conditions\ générales)\ (?:of|de\ |d['’])(?!\ (?:this|the)\b)
+    | conditions\ générales
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """Names of general terms in a paper of their own; "the terms and conditions of this Agreement" are the agreement's."""
+# Example: and conditions of this Agreement
 _OF_THIS = re.compile(
-    r"(?: and conditions| et particulières)?,? (?:of|in|under|contained in|set (?:out|forth) in|du|de la|des|de"
-    r"|d['’]) ?"
-    r"(?:this\b|these\b|the (?:present )?(?:agreement|contract)|présente?s?\b|(?:présent )?(?:contrat|convention|accord"
-    r"|marché)\b)|,? (?:hereof|herein|hereunder|below|ci-dessous|ci-après|that follow)\b",
-    re.IGNORECASE,
+    r"""
+    (?:\ and\ conditions|\ et\ particulières)?,?[ ]
+      (?:of|in|under|contained\ in|set\ (?:out|forth)\ in|du|de\ la|des|de|d['’])\ ?(?:
+        this\b | these\b | the\ (?:present\ )?(?:agreement|contract) | présente?s?\b
+        | (?:présent\ )?(?:contrat|convention|accord|marché)\b
+      )
+    | ,?\ (?:hereof|herein|hereunder|below|ci-dessous|ci-après|that\ follow)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _HEADING = re.compile(rf"^[ \t]*(?-i:[A-Z0-9])[^\n\f.;,]{{0,40}}?\b{_NAME}\b[^\n\f.;,]{{0,50}}$|^[ \t]*{_NAME}[ \t]*$",
     re.IGNORECASE | re.MULTILINE)  # fmt: skip
 _ITSELF = re.compile(rf"\b(?:présentes|these|the present) (?:\w+ )?{_NAME}", re.IGNORECASE)
+# Example: to the exclusion of
 _RULED_OUT = re.compile(
-    r"\b(?:not|nor|no|never|exclu\w+|supersed\w+|replac\w+|instead|other than|prevail\w*|ne|pas|aucune?|écart\w+"
-    r"|remplac\w+|exception|prévau\w+|prévalent|tariff)\b|\bn['’]",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+        not | nor | no | never | exclu\w+ | supersed\w+ | replac\w+ | instead | other\ than
+        | prevail\w* | ne | pas | aucune? | écart\w+ | remplac\w+ | exception | prévau\w+
+        | prévalent | tariff
+      )\b
+    | \bn['’]
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

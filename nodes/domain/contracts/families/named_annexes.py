@@ -14,14 +14,24 @@ LONGEST_HEADING = 90
 _KIND = r"(?:annexe?|appendix|exhibit|schedule|attachment|addendum)"
 _WORD = r"[A-Z][A-Za-z&'’-]{1,24}"
 # English has the name in front, as a title: "Service Levels Schedule"; French behind, as an adjective.
+# Example: Data Processing Annex
 _EN = re.compile(
-    rf"\b(?P<name>{_WORD}(?: (?:(?:and|of|&|on) )?{_WORD}){{0,3}}) "
-    rf"(?:Annex|Appendix|Exhibit|Schedule|Attachment|(?<=Processing )Addendum|(?<=Protection )Addendum)\b"
-    r"(?!s\b| ?(?:No\b|[A-Z]{1,4}\b|\d|[(\"“]|[-–:]))"
+    rf"""
+    \b(?P<name>{_WORD}(?:\ (?:(?:and|of|&|on)\ )?{_WORD}){{0,3}})\ (?:
+      Annex | Appendix | Exhibit | Schedule | Attachment | (?<=Processing\ )Addendum
+      | (?<=Protection\ )Addendum
+    )\b(?!s\b|\ ?(?:No\b|[A-Z]{{1,4}}\b|\d|[(\"“]|[-–:]))
+    """,
+    re.VERBOSE,
 )
+# Example: annexe technique
 _FR = re.compile(
-    r"\b[Aa]nnexe (?:[«\"“] ?)?(?P<name>[a-zà-ÿA-ZÀ-Ý]{3,20}(?:ière|iere|ique|aire|elle|ale|ive|rgpd|RGPD|écurité))\b"
-    r"(?! ?(?:n ?[°º]|\d|\())"
+    r"""
+    \b[Aa]nnexe\ (?:[«\"“]\ ?)?
+    (?P<name>[a-zà-ÿA-ZÀ-Ý]{3,20}(?:ière|iere|ique|aire|elle|ale|ive|rgpd|RGPD|écurité))\b
+    (?!\ ?(?:n\ ?[°º]|\d|\())
+    """,
+    re.VERBOSE,
 )
 _NUMBER = r"(?:n ?[°º] ?)?(?:\d|[IVX]+\b|[A-Z]\b|[A-Z]{1,2}-\d)"
 _NUMBERED_BEFORE = re.compile(rf"\b(?i:{_KIND}) {_NUMBER}[\w.-]{{0,4}}[ ,:–-]*[\[(\"“]*(?:the |l['’])?[\"“]?$")
@@ -83,7 +93,13 @@ _NO_NAME = frozenset(
         "unique",
     ]
 )
-_ANY_KIND = re.compile(rf"\b(?:{_KIND}|annexes|exhibits|schedules)\b", re.IGNORECASE)
+# Example: exhibit
+_ANY_KIND = re.compile(
+    rf"""
+    \b(?:{_KIND}|annexes|exhibits|schedules)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _AGREED = re.compile(r"\bdata (?:processing|protection) (?:agreement|terms)\b", re.IGNORECASE)
 _LINE = re.compile(r"[^\n\f]+")
 

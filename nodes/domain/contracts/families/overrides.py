@@ -12,13 +12,20 @@ from nodes.domain.contracts.families.families import Families
 from nodes.domain.contracts.families.members import Change, Member
 from nodes.domain.evidence.findings import Finding
 
+# Example: Article 4.2 – Price
 _NUMBER = re.compile(
-    r"^[ \t]*(?:(?:article|section|clause|§)[ \t]*)?(?P<n>\d{1,3}(?:\.\d{1,3})*(?: (?:bis|ter)\b)?)(?:er\b)?[.):]?"
-    r"(?:[ \t]*[–—-])?[ \t]+(?=[A-ZÀ-Ý“\"«(])",
-    re.IGNORECASE | re.MULTILINE,
+    r"""
+    ^[ \t]*(?:(?:article|section|clause|§)[ \t]*)?(?P<n>\d{1,3}(?:\.\d{1,3})*(?:\ (?:bis|ter)\b)?)
+    (?:er\b)?[.):]?(?:[ \t]*[–—-])?[ \t]+(?=[A-ZÀ-Ý“\"«(])
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
+# Example: September
 _MONTH = re.compile(
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE
+    r"""
+    (?:january|february|march|april|may|june|july|august|september|october|november|december)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _OF_ITSELF = re.compile(r"\bthis (?:amendment|addendum)\b|\bprésent (?:avenant|addendum)\b", re.IGNORECASE)
 

@@ -28,83 +28,147 @@ _FORMS = (
     ("agreement", r"\b(?:agreement|contract|contrat\w*|convention|accord|lease|bail|licen[cs]e|marché|deed)\b"),
 )  # fmt: skip
 _FORM = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _FORMS)
+# Example: entered into
 _NOT_A_TITLE = re.compile(
-    r"\b(?:shall|will|may (?:not|be|terminate)|either|unless|hereby|is made|between|entre|dated|entered into"
-    r"|confidential\.|version|page|court|incorporated|was|were|which|est|sont|selon|suivant|lorsque|que|qui"
-    r"|a pour objet|en application|aux termes)\b|[;]|\.{4}",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+        shall | will | may\ (?:not|be|terminate) | either | unless | hereby | is\ made | between
+        | entre | dated | entered\ into | confidential\. | version | page | court | incorporated
+        | was | were | which | est | sont | selon | suivant | lorsque | que | qui | a\ pour\ objet
+        | en\ application | aux\ termes
+      )\b
+    | [;] | \.{4}
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # A title that goes on to name the agreement with its date and parties.
+# Example: AMENDMENT No. 1 TO
 _AMENDS = re.compile(
-    r"(?:(?:first|second|third|fourth|fifth) )?(?:amendment|avenant|addendum)(?: (?:no\.?|number|n ?[°º]|#)? ?\w{1,4})?"
-    r",? (?:to|au|aux|à l[a'’])\W",
-    re.IGNORECASE,
+    r"""
+    (?:(?:first|second|third|fourth|fifth)\ )?(?:amendment|avenant|addendum)
+    (?:\ (?:no\.?|number|n\ ?[°º]|\#)?\ ?\w{1,4})?,?\ (?:to|au|aux|à\ l[a'’])\W
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _OF_AGREEMENT = re.compile(r"\b(?:dated|between|entre|entered into)\b", re.IGNORECASE)
 # Prose that speaks of an amendment: "by an amendment", "un avenant", "cet avenant".
+# Example: an amendment
 _SPOKEN_OF = re.compile(
-    r"(?-i:\b(?:an?|any|no|each|by|this|such|une?|cet|tout|aucun|par|dudit|ledit|chaque) |\bl['’]|\bd['’]un )"
-    r"(?:amendment|avenant|addendum)\b",
-    re.IGNORECASE,
+    r"""
+    (?-i:
+      \b(?:an?|any|no|each|by|this|such|une?|cet|tout|aucun|par|dudit|ledit|chaque)\  | \bl['’]
+      | \bd['’]un[ ]
+    )(?:amendment|avenant|addendum)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _JUDGED = re.compile(r"\bau nom du peuple fran[çc]ais\b|\bcour de cassation\s*_{4}", re.IGNORECASE)
 """Opening of a court ruling, which speaks of contracts and is none."""
 _LABELLED = re.compile(r"(?:exhibit|annexe?|schedule|appendix) (?:n ?[°º] ?)?[\w.-]{1,10}(?: ?[:–-])? ?", re.IGNORECASE)
+# Example: APPLICATION DEVELOPMENT AGREEMENT
 _RUN_IN = re.compile(
-    r"(?P<title>(?:[Ee]xhibit \S{1,9} )?[A-Z][A-Z0-9 &,.'’/()-]{6,120}(?:AGREEMENT|CONTRACT|LEASE"
-    r"|AMENDMENT(?: NO\. \d+)?))"
-    r" (?=This|THIS|Between|[A-Z][a-z])"
+    r"""
+    (?P<title>
+      (?:[Ee]xhibit\ \S{1,9}\ )?[A-Z][A-Z0-9 &,.'’/()-]{6,120}
+      (?:AGREEMENT|CONTRACT|LEASE|AMENDMENT(?:\ NO\.\ \d+)?)
+    )\ (?=This|THIS|Between|[A-Z][a-z])
+    """,
+    re.VERBOSE,
 )
+# Example: AU NOM DU PEUPLE FRANCAIS
 _RULING = re.compile(
-    r"^[ \t]*(?:au nom du peuple fran[çc]ais|arr[êe]t de la cour de cassation)\b"
-    r"|\ba rendu (?:l['’]arrêt|la décision|l['’]ordonnance|le jugement) suivante?\b",
-    re.IGNORECASE | re.MULTILINE,
+    r"""
+    ^[ \t]*(?:au\ nom\ du\ peuple\ fran[çc]ais|arr[êe]t\ de\ la\ cour\ de\ cassation)\b
+    | \ba\ rendu\ (?:l['’]arrêt|la\ décision|l['’]ordonnance|le\ jugement)\ suivante?\b
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 """Opening lines of a court ruling, which speaks of agreements and has no contract title."""
 _ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "premier": "1", "deuxième": "2"}
 _NUMBER = re.compile(r"(?:\b(?:no|nr|number)\b\.?|n°|№|#|\bn ?º)? ?\b(?P<digit>\d{1,2}|[ivx]{1,4})\b", re.IGNORECASE)
 
+# Example: to the Master Services Agreement dated
 _PARENT = re.compile(
-    r"\b(?:(?P<of>to|under|of|amends?|amending|supplements?|pursuant to|governed by"
-    r"|(?:re|subject|objet) ?:|into(?= (?:the|that|an?) )) |(?=the ))"
-    r"(?:the|that certain|that|an?|its|this|our)? ?"
-    r"(?P<title>(?:(?-i:[A-Z])[\w&'’/-]*,? (?:(?:and|for|of|&) )?){0,8}(?-i:Agreement|AGREEMENT|Contract|CONTRACT"
-    r"|Lease|LEASE|Terms and Conditions))"
-    r"(?=(?P<behind>[^.;]{0,140}))"
-    r"|\b(?:au|du|aux|l'|le|la) ?(?P<titre>(?:contrat|marché|accord|convention|bail"
-    r"|conditions générales)(?:[- ][\w'’éèàêâîôûç-]+){0,6}?)"
-    r"(?=(?P<suite>(?: n ?[°º] ?[\w/.-]+| (?:(?:conclu|signé)e?s? )?(?:du|le|en date du|entre|ci-après)\b| ?[,(])"
-    r"[^.;]{0,140}))",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+        (?P<of>
+            to | under | of | amends? | amending | supplements? | pursuant\ to | governed\ by
+            | (?:re|subject|objet)\ ?: | into(?=\ (?:the|that|an?)\ )
+          )[ ]
+        | (?=the\ )
+      )(?:the|that\ certain|that|an?|its|this|our)?\ ?(?P<title>
+        (?:(?-i:[A-Z])[\w&'’/-]*,?\ (?:(?:and|for|of|&)\ )?){0,8}
+        (?-i:Agreement|AGREEMENT|Contract|CONTRACT|Lease|LEASE|Terms\ and\ Conditions)
+      )(?=(?P<behind>[^.;]{0,140}))
+    | \b(?:au|du|aux|l'|le|la)\ ?(?P<titre>
+        (?:contrat|marché|accord|convention|bail|conditions\ générales)
+        (?:[- ][\w'’éèàêâîôûç-]+){0,6}?
+      )(?=
+        (?P<suite>
+          (?:
+            \ n\ ?[°º]\ ?[\w/.-]+
+            | \ (?:(?:conclu|signé)e?s?\ )?(?:du|le|en\ date\ du|entre|ci-après)\b | \ ?[,(]
+          )[^.;]{0,140}
+        )
+      )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: amended and restated by the
 _IN_PLACE_OF = re.compile(
-    r"\b(?:(?:amends?|amending|amended),? and (?:(?:completely|fully) )?(?:restates?|restating|restated)"
-    r"|supersedes?(?:,? and replaces?)?|replaces?(?:,? and supersedes?)?|annule(?:nt)? et remplace(?:nt)?"
-    r"|se substitue(?:nt)?(?: (?:intégralement|en totalité))?)\b[^.;]{0,60}$",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      (?:amends?|amending|amended),?\ and\ (?:(?:completely|fully)\ )?
+        (?:restates?|restating|restated)
+      | supersedes?(?:,?\ and\ replaces?)? | replaces?(?:,?\ and\ supersedes?)?
+      | annule(?:nt)?\ et\ remplace(?:nt)?
+      | se\ substitue(?:nt)?(?:\ (?:intégralement|en\ totalité))?
+    )\b[^.;]{0,60}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Where the words about the agreement end, and those about this document begin.
+# Example: as amended
 _NO_MORE = re.compile(
-    r"\b(?:is|are|shall|will|as (?:\w+ )?(?:amended|modified|supplemented)|est|sont|telle?s? que|fait (?:à|le)|this"
-    r"|present|présente?)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      is | are | shall | will | as\ (?:\w+\ )?(?:amended|modified|supplemented) | est | sont
+      | telle?s?\ que | fait\ (?:à|le) | this | present | présente?
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: dated 3 May
 _GOES_ON = re.compile(
-    r"\s*(?:dated|of|no|n°|number|ref\w*|effective|made|entered|by and between|between|du|en date|conclue?|signée?"
-    r"|entre|\()(?![^\W\d_])",
-    re.IGNORECASE,
+    r"""
+    \s*(?:
+      dated | of | no | n° | number | ref\w* | effective | made | entered | by\ and\ between
+      | between | du | en\ date | conclue? | signée? | entre | \(
+    )(?![^\W\d_])
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _OF_THIS = re.compile(r"\bth(?:is|e) (?:[\w.]+ ){0,4}(?:amendment|addendum)(?: [\w.]+){0,3} $", re.IGNORECASE)
+# Example: No. AC/2023-017
 _REFERENCE = re.compile(
-    r"\b(?:n ?[°º]|no\.?|number|ref(?:erence|érence)?\.?(?: no\.?)?) ?:? ?(?P<a>[A-Z0-9][\w]*(?:[/-][\w]+)+)"
-    r"|\b(?P<b>[A-Z]{2,}[A-Z0-9]*(?:[/-][A-Z0-9]+)+)\b"
+    r"""
+    \b(?:n\ ?[°º]|no\.?|number|ref(?:erence|érence)?\.?(?:\ no\.?)?)\ ?:?\ ?
+      (?P<a>[A-Z0-9][\w]*(?:[/-][\w]+)+)
+    | \b(?P<b>[A-Z]{2,}[A-Z0-9]*(?:[/-][A-Z0-9]+)+)\b
+    """,
+    re.VERBOSE,
 )
 
+# Example: Contract number
 _OWN = re.compile(
-    r"^(?:ref(?:erence|érence)?|(?:contract|agreement|contrat|marché) ?(?:no|n°|number|ref)"
-    r"|[^.]{0,60}\b(?:agreement|contract"
-    r"|contrat|marché|convention)\b[^.]{0,40} n ?[°º]| ?n ?[°º])",
-    re.IGNORECASE,
+    r"""
+    ^(?:
+      ref(?:erence|érence)? | (?:contract|agreement|contrat|marché)\ ?(?:no|n°|number|ref)
+      | [^.]{0,60}\b(?:agreement|contract|contrat|marché|convention)\b[^.]{0,40}\ n\ ?[°º]
+      | \ ?n\ ?[°º]
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

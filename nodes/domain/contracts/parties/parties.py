@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nodes.domain.contracts.parties.signatures import signers
-from nodes.domain.text.company_names import JOINT, SENTENCE, TITLE, has_legal_form, leading_name, is_company_name, tidy
+from nodes.domain.text.company_names import JOINT, SENTENCE, TITLE, has_legal_form, is_company_name, leading_name, tidy
 from nodes.domain.text.documents import DocumentText
 from nodes.domain.text.normalise import simplify
 
@@ -18,36 +18,68 @@ LOOSE = 3_000
 LONGEST_GAP = 900
 """Characters from one definition to the next, or from "between" to the first."""
 
+# Example: service provider
 _SUPPLIER_ROLES = re.compile(
-    r"\b(?:supplier|vendor|(?:service |hosting |cloud )?provider|contractor|consultant|seller|licensor|manufacturer"
-    r"|carrier|lessor|franchisor|prestataire|fournisseur|titulaire|vendeur|bailleur|editeur|concedant"
-    r"|hebergeur|sous-traitant"
-    r"|transporteur|transporter|developpeur|editor|publisher|sub-?adviser|sub-?advisor|servicer|operator)\b"
+    r"""
+    \b(?:
+      supplier | vendor | (?:service\ |hosting\ |cloud\ )?provider | contractor | consultant
+      | seller | licensor | manufacturer | carrier | lessor | franchisor | prestataire | fournisseur
+      | titulaire | vendeur | bailleur | editeur | concedant | hebergeur | sous-traitant
+      | transporteur | transporter | developpeur | editor | publisher | sub-?adviser | sub-?advisor
+      | servicer | operator
+    )\b
+    """,
+    re.VERBOSE,
 )
+# Example: donneur d'ordre
 _CUSTOMER_ROLES = re.compile(
-    r"\b(?:customer|client|buyer|purchaser|licensee|lessee|distributor|reseller|franchisee|recipient|subscriber|user"
-    r"|owner|shipper|sponsor|acheteur|commanditaire|locataire|preneur|licencie|abonne|beneficiaire|donneur d'ordre"
-    r"|maitre d'ouvrage|pouvoir adjudicateur|acquereur|utilisateur)\b"
+    r"""
+    \b(?:
+      customer | client | buyer | purchaser | licensee | lessee | distributor | reseller
+      | franchisee | recipient | subscriber | user | owner | shipper | sponsor | acheteur
+      | commanditaire | locataire | preneur | licencie | abonne | beneficiaire | donneur\ d'ordre
+      | maitre\ d'ouvrage | pouvoir\ adjudicateur | acquereur | utilisateur
+    )\b
+    """,
+    re.VERBOSE,
 )
+# Example: effective date
 _NO_PARTY = re.compile(
-    r"\b(?:agreement|contract|effective date|party(?! [a-z0-9]\b)|parties|date|term|territory|products?"
-    r"|services?|contrat|convention"
-    r"|accord|presentes?|annexe|exhibit|attachment|schedule|recitals?|commission|act|guarantee"
-    r"|notes?|shares?|securit(?:y|ies)|units?|plan|offering|systems?|web ?sites?|business(?:es)?|software|marks?"
-    r"|addendum|programs?|options?|polic(?:y|ies)|property|properties|markets?|attributes|building|team|premises)\b"
-    r"|^(?:you|your|we|us|our|affiliates?|not\b.*)$"
+    r"""
+    \b(?:
+        agreement | contract | effective\ date | party(?!\ [a-z0-9]\b) | parties | date | term
+        | territory | products? | services? | contrat | convention | accord | presentes? | annexe
+        | exhibit | attachment | schedule | recitals? | commission | act | guarantee | notes?
+        | shares? | securit(?:y|ies) | units? | plan | offering | systems? | web\ ?sites?
+        | business(?:es)? | software | marks? | addendum | programs? | options? | polic(?:y|ies)
+        | property | properties | markets? | attributes | building | team | premises
+      )\b
+    | ^(?:you|your|we|us|our|affiliates?|not\b.*)$
+    """,
+    re.VERBOSE,
 )
+# Example: ENTRE LES SOUSSIGNÉS :
 _OPENING = re.compile(
-    r"\b(?:by and (?:between|among)|between|among|entre(?: les soussign[ée]e?s)?|entered into with)\b\s*:?",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      by\ and\ (?:between|among) | between | among | entre(?:\ les\ soussign[ée]e?s)?
+      | entered\ into\ with
+    )\b\s*:?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: NOW, THEREFORE
 _CLOSING = re.compile(
-    r"\b(?:whereas|witnesseth|recitals?|r e c i t a l s|w h e r e a s|w i t n e s s e t h|introduction|background"
-    r"|now,? therefore"
-    r"|it is (?:hereby )?agreed"
-    r"|il a [ée]t[ée] (?:pr[ée]alablement )?(?:convenu|expos[ée]|arr[êe]t[ée])|pr[ée]ambule|article (?:1"
-    r"|premier)\b|table of contents|(?-i:1\.\s+[A-Z]))",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      whereas | witnesseth | recitals? | r\ e\ c\ i\ t\ a\ l\ s | w\ h\ e\ r\ e\ a\ s
+      | w\ i\ t\ n\ e\ s\ s\ e\ t\ h | introduction | background | now,?\ therefore
+      | it\ is\ (?:hereby\ )?agreed
+      | il\ a\ [ée]t[ée]\ (?:pr[ée]alablement\ )?(?:convenu|expos[ée]|arr[êe]t[ée]) | pr[ée]ambule
+      | article\ (?:1|premier)\b | table\ of\ contents | (?-i:1\.\s+[A-Z])
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _OPENS, _CLOSES = r"(?:[\"“”«ʺ]|''|(?<!\w)['‘])", r"(?:[\"“”»ʺ]|''|['’](?!\w))"
 _ALIAS = rf"{_OPENS}\s*(?:the |le |la |les |l['’])?(?P<{{0}}>[^\"“”»«ʺ]{{{{1,60}}}}?)\s*{_CLOSES}"
@@ -63,38 +95,66 @@ _DEFINITION = re.compile(
 _QUOTED = re.compile(_ALIAS.format("alias"), re.IGNORECASE)
 _FOR_EACH = re.compile(r"^\(\s*(?:individually|each|separately)\b", re.IGNORECASE)
 _GROUP = re.compile(r"^\(\s*(?:collectively|together|each|individually)\b", re.IGNORECASE)
+# Example: and the above-named
 _UNNAMED = re.compile(
-    r"\band\s+(?:the|an?|each|any)\s+(?:[\w-]+\s+){0,2}?(?:individuals?|persons?|part(?:y|ies)|entit\w+|undersigned"
-    r"|above|following|agent|franchisee|reseller|distributor|customer|supplier|[\w-]*named)\b",
-    re.IGNORECASE,
+    r"""
+    \band\s+(?:the|an?|each|any)\s+(?:[\w-]+\s+){0,2}?(?:
+      individuals? | persons? | part(?:y|ies) | entit\w+ | undersigned | above | following | agent
+      | franchisee | reseller | distributor | customer | supplier | [\w-]*named
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: Supplier: Acme Hosting Ltd
 _LABELLED = re.compile(
-    r"(?:^[ \t]*|(?<=[ \t][ \t]))(?:the |le |la |l['’])?(?P<role>part(?:y|ie) [a-d]|buyer|seller|purchaser"
-    r"|customer|client|supplier|vendor"
-    r"|(?:service )?provider|contractor|licensor|licensee|distributor|reseller|lessor|lessee|prestataire|fournisseur"
-    r"|titulaire|acheteur|vendeur|bailleur|preneur)(?:/[\w-]{1,20})?[ \t]*[:：][ \t]*(?P<name>[^\n\f]{2,119})",
-    re.IGNORECASE | re.MULTILINE,
+    r"""
+    (?:^[ \t]*|(?<=[ \t][ \t]))(?:the\ |le\ |la\ |l['’])?(?P<role>
+      part(?:y|ie)\ [a-d] | buyer | seller | purchaser | customer | client | supplier | vendor
+      | (?:service\ )?provider | contractor | licensor | licensee | distributor | reseller | lessor
+      | lessee | prestataire | fournisseur | titulaire | acheteur | vendeur | bailleur | preneur
+    )(?:/[\w-]{1,20})?[ \t]*[:：][ \t]*(?P<name>[^\n\f]{2,119})
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
+# Example: , d'une part, et la société
 _LEAD = re.compile(
-    r"(?:[\s,;:.()–—●•-]|\b(?:and|et|or|also|on the one (?:hand|part)|on the other (?:hand|part)|of the (?:first"
-    r"|second|one"
-    r"|other) part|d['’]une part|d['’]autre part|la soci[ée]t[ée]|the (?:following )?(?:parties|company)|le|la"
-    r"|(?:(?:client|customer|supplier|company) )?name\s*:"
-    r"|\(?\d\)|\d\.|\(?[a-z]\)|part(?:y|ie) [a-d]\s*:)(?=[\s,;:(]))+",
-    re.IGNORECASE,
+    r"""
+    (?:
+      [\s,;:.()–—●•-]
+      | \b(?:
+          and | et | or | also | on\ the\ one\ (?:hand|part) | on\ the\ other\ (?:hand|part)
+          | of\ the\ (?:first|second|one|other)\ part | d['’]une\ part | d['’]autre\ part
+          | la\ soci[ée]t[ée] | the\ (?:following\ )?(?:parties|company) | le | la
+          | (?:(?:client|customer|supplier|company)\ )?name\s*: | \(?\d\) | \d\. | \(?[a-z]\)
+          | part(?:y|ie)\ [a-d]\s*:
+        )(?=[\s,;:(])
+    )+
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: , and the Acme
 _AND = re.compile(
-    r"(?:[,;)]\s*|\s)(?:and|et|AND|ET)\s*[:,–-]?\s+(?!Wales\b)(?:\(?[\da-z]\)\s*|\d\.\s+)?(?:(?:[Tt]he"
-    r"|[Ll]a\s+[Ss]oci[ée]t[ée])\s+)?"
-    r"(?=[A-Z0-9{\[]|[a-z]{1,2}[A-Z]|[a-z][\w.-]*,? [Ii]nc)"
-    r"|;\s*\(?[\da-z]{1,2}\)\s*(?=[A-Z0-9])"
+    r"""
+    (?:[,;)]\s*|\s)(?:and|et|AND|ET)\s*[:,–-]?\s+(?!Wales\b)(?:\(?[\da-z]\)\s*|\d\.\s+)?
+      (?:(?:[Tt]he|[Ll]a\s+[Ss]oci[ée]t[ée])\s+)?
+      (?=[A-Z0-9{\[]|[a-z]{1,2}[A-Z]|[a-z][\w.-]*,?\ [Ii]nc)
+    | ;\s*\(?[\da-z]{1,2}\)\s*(?=[A-Z0-9])
+    """,
+    re.VERBOSE,
 )
+# Example: Acme Hosting Ltd
 _COMPANY = re.compile(
-    r"(?P<name>(?<!\w)(?!The |WHEREAS)[A-ZÀ-Ý][\w&.'’-]*,? (?:[A-ZÀ-Ý][\w&.'’-]*,? |(?:of|and|de|du|des"
-    r"|&) ){0,6}?(?:Inc|INC"
-    r"|LLC|LLP"
-    r"|L\.L\.C|Ltd|LTD|Limited|LIMITED|Corp|CORP|Corporation|CORPORATION|Company|COMPANY|L\.P|LP|PLC|plc|GmbH|S\.A|SA"
-    r"|SAS|SASU|SARL|EURL|SNC|B\.V|N\.V|AG|Bank|N\.A)\b\.?)"
+    r"""
+    (?P<name>
+      (?<!\w)(?!The\ |WHEREAS)[A-ZÀ-Ý][\w&.'’-]*,?[ ]
+      (?:[A-ZÀ-Ý][\w&.'’-]*,?\ |(?:of|and|de|du|des|&)\ ){0,6}?(?:
+        Inc | INC | LLC | LLP | L\.L\.C | Ltd | LTD | Limited | LIMITED | Corp | CORP | Corporation
+        | CORPORATION | Company | COMPANY | L\.P | LP | PLC | plc | GmbH | S\.A | SA | SAS | SASU
+        | SARL | EURL | SNC | B\.V | N\.V | AG | Bank | N\.A
+      )\b\.?
+    )
+    """,
+    re.VERBOSE,
 )
 _PLAIN_WORDS = re.compile(r"(?:Holding|Parent|Issuing|This|Such|Each|If|Operating|Surviving) ")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nodes.domain.text.company_names import LEGAL_FORMS, leading_name, is_company_name, tidy
+from nodes.domain.text.company_names import LEGAL_FORMS, is_company_name, leading_name, tidy
 from nodes.domain.text.normalise import Span
 
 Signer = tuple[str, str, int]
@@ -17,32 +17,59 @@ MOST_BLOCKS = 6
 BELOW = 4
 """Lines below a name that are searched for a signature."""
 
+# Example: IN WITNESS WHEREOF
 _OPENS = re.compile(
-    r"\b(?:in witness whereof|(?:signed|executed|agreed|accepted)\b[^.\n]{0,60}\b(?:by|on behalf of|accepted|agreed)\b"
-    r"|yours (?:faithfully|sincerely|truly)|very truly yours|en foi de quoi|fait (?:à|a|en|le)\b"
-    r"|fait et signé)",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      in\ witness\ whereof
+      | (?:signed|executed|agreed|accepted)\b[^.\n]{0,60}\b(?:by|on\ behalf\ of|accepted|agreed)\b
+      | yours\ (?:faithfully|sincerely|truly) | very\ truly\ yours | en\ foi\ de\ quoi
+      | fait\ (?:à|a|en|le)\b | fait\ et\ signé
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _LINE = re.compile(r"[^\n\f]*[\n\f]?")
+# Example: Signed for and on behalf of
 _FOR = re.compile(
-    r"\b(?:(?:signed |executed |duly )*(?:as a deed )?(?:for and )?on behalf of"
-    r"|(?:au nom et )?pour(?: (?:et au nom|le compte))?(?: de)?"
-    r"(?= (?:la |le |l['’])?(?:sociét|soci[ée]t|(?-i:[A-ZÀ-Ý]))))"
-    r"[ \t]*:?[ \t]*(?:the |la |le |l['’])?(?:soci[ée]t[ée][ \t]+)?",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      (?:signed\ |executed\ |duly\ )*(?:as\ a\ deed\ )?(?:for\ and\ )?on\ behalf\ of
+      | (?:au\ nom\ et\ )?pour(?:\ (?:et\ au\ nom|le\ compte))?(?:\ de)?
+        (?=\ (?:la\ |le\ |l['’])?(?:sociét|soci[ée]t|(?-i:[A-ZÀ-Ý])))
+    )[ \t]*:?[ \t]*(?:the\ |la\ |le\ |l['’])?(?:soci[ée]t[ée][ \t]+)?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _NAME = re.compile(
     rf"[ \t]*(?P<name>(?-i:[A-ZÀ-Ý0-9])[^\n\f:_]{{1,80}}?[ ,](?:{LEGAL_FORMS})(?![\w'’-])\.?)[ \t]*[,:]?(?=[ \t]|$)",
     re.IGNORECASE,
 )
+# Example: By:
 _SIGNS = re.compile(
-    r"[ \t]*(?:(?:by|name|signed|signature|print(?:ed)? name|nom|par|nom et qualité"
-    r"|pr[ée]nom)\b[^\n\f]{0,20}?[:_]|/s/|_{4,})",
-    re.IGNORECASE,
+    r"""
+    [ \t]*(?:
+      (?:by|name|signed|signature|print(?:ed)?\ name|nom|par|nom\ et\ qualité|pr[ée]nom)
+        \b[^\n\f]{0,20}?[:_]
+      | /s/ | _{4,}
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_ALIAS_LABEL = re.compile(r"[ \t]*(?:for |pour )?(?:the |le |la |l['’])?(?P<alias>[^\W\d_][\w '’/-]{2,30}?)[ \t]*:")
+# Example: For the Supplier:
+_ALIAS_LABEL = re.compile(
+    r"""
+    [ \t]*(?:for\ |pour\ )?(?:the\ |le\ |la\ |l['’])?(?P<alias>[^\W\d_][\w '’/-]{2,30}?)[ \t]*:
+    """,
+    re.VERBOSE,
+)
+# Example: (the "Supplier")
 _ROLE = re.compile(
-    r"[ \t]*[(,][ \t]*(?:the |le |la |l['’])?[\"“«']?[ \t]*(?P<alias>[^\W\d_][\w -]{2,30}?)[ \t]*[\"”»']?\)"
+    r"""
+    [ \t]*[(,][ \t]*(?:the\ |le\ |la\ |l['’])?[\"“«']?[ \t]*(?P<alias>[^\W\d_][\w -]{2,30}?)[ \t]*
+    [\"”»']?\)
+    """,
+    re.VERBOSE,
 )
 
 

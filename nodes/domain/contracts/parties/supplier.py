@@ -18,10 +18,15 @@ __all__ = ["Party", "facts", "negated", "numbers_in", "ordered", "parties", "sup
 
 _MONTHS_OF = {"month": Decimal(1), "year": Decimal(12), "quarter": Decimal(3)}
 
+# Example: Supplier name: Acme Hosting Ltd
 _LABEL = re.compile(
-    r"^[ \t]*(?:the |le |la )?(?P<role>supplier|vendor|(?:service )?provider|contractor|licensor|prestataire"
-    r"|fournisseur|titulaire)(?: name)?[ \t]*:[ \t]*(?P<name>[A-Z0-9][^\n\f]{1,119})$",
-    re.IGNORECASE | re.MULTILINE,
+    r"""
+    ^[ \t]*(?:the\ |le\ |la\ )?(?P<role>
+      supplier | vendor | (?:service\ )?provider | contractor | licensor | prestataire | fournisseur
+      | titulaire
+    )(?:\ name)?[ \t]*:[ \t]*(?P<name>[A-Z0-9][^\n\f]{1,119})$
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
 
