@@ -8,26 +8,20 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from graph.builder import build_graph
 from graph.composition import Container, compose
-from graph.driver import Driver, OnEvent, drive
+from graph.driver import Driver, OnEvent, begun, drive, steps_for
 from graph.inspection.inspection import Support
 from graph.inspection.search import Searching
-from graph.runtime.execution.first_call import first_work
-from graph.runtime.postgres.checkpoints import postgres_saver
-from graph.runtime.postgres.lease import Lease
 from graph.runtime.postgres.migrations import migrate
 from graph.runtime.postgres.threads import checked_name, find_thread, thread_id_of
 from graph.settings import Settings as OperatorSettings
 from graph.settings import operator_settings as operator_settings
-from graph.usecases.beginning import begun, steps_for
 from graph.usecases.estimate import Estimator
 from graph.usecases.fork import Forking
-from graph.usecases.keeping import Keeping, ResumeAll
-from graph.usecases.request_args import absolute, check_engine, plain, reply_of
-from graph.usecases.resume.gate import WAIT, Replies, at_gate
-from graph.usecases.resume.plan import Resuming
-from graph.usecases.resume.retry import Again
+from graph.usecases.keeping import Keeping
+from graph.usecases.request_args import absolute, check_engine, plain
+from graph.usecases.resume.plan import ResumeRequest
+from graph.usecases.resume.resume import decide, resume
 from graph.views.facts import FactsView, facts_of
 from graph.views.frames import Diagram, FindingsView, JournalView
 from graph.views.run_view import RunView, Views
@@ -35,9 +29,9 @@ from graph.views.stranded import require_a_place
 from nodes.domain.review.review import Decision
 from nodes.domain.runs.options import apply
 from nodes.domain.runs.settings import Run, Settings
-from nodes.domain.runs.state_validation import readable
+from nodes.domain.runs.state_validation import valid_part
 from nodes.domain.shared.errors import KnownThread, UserError
-from nodes.domain.shared.shell_quote import as_typed
+from nodes.domain.shared.shell_quote import shell_word
 from state import RunInput
 
 
@@ -46,14 +40,11 @@ class Reprise(Keeping, Forking, Searching):
 
     def __init__(self, parts: Container) -> None:
         self.parts = parts
-        self._drivers: set[Driver | ResumeAll] = set()
+        self._drivers = parts.work
         self._stack = AsyncExitStack()
-        graph = build_graph(parts.outside.services).compile(checkpointer=postgres_saver(parts.outside.saver_pool))
-        self._replies = Replies(parts)
-        self._again = Again(parts)
+        graph = parts.graph
         self.views = Views(parts.outside.database, parts.ledger, parts.outside.services.artifacts, graph)
         self.support = Support(parts, self.views)
-        self._resuming = Resuming(parts, self.views, self.support)
 
     @classmethod
     @asynccontextmanager
@@ -106,7 +97,7 @@ class Reprise(Keeping, Forking, Searching):
         if (await self.views.head(thread_id)).config["configurable"].get("checkpoint_id"):
             await self.views.refuse_busy(thread_id)
             known = name or thread_id
-            raise KnownThread(f"Thread {known} has begun already: python run.py resume {as_typed(known)}")
+            raise KnownThread(f"Thread {known} has begun already: python run.py resume {shell_word(known)}")
         given: RunInput = {
             "source": source,
             "playbook": playbook,
@@ -157,38 +148,10 @@ class Reprise(Keeping, Forking, Searching):
         `accept_version` agrees to do what is left with another reader, other rules or prompts than the run began with.
         Raises UnknownThread, ThreadBusy, ReplyError (the run still waits), OptionError, VersionChanged, SourceError.
         """
-        thread_id = await self.find(thread)
-        head = await self.views.head(thread_id)
-        ended = not head.next and head.values.get("published")
-        only_retry = retry_failed and decisions is None and not accept_all and not any(changes.values())
-        if (ended or only_retry) and not (
-            await self._again.wanted(head, retry_failed) or await self._resuming.note_lost(head)
-        ):
-            await self._replies.refuse_late(head, decisions)
-            return await self.views.run(thread_id)
-        reply = reply_of(decisions, accept_all, reviewer, reason)
-        told = {"accept_version": accept_version, "retry_failed": retry_failed}
-        prepared = await self._resuming.prepare(head, passwords, **told)
-        async with self._drive(thread_id, "resume", head.next[0] if head.next else "", passwords) as driver:
-            # Who resumes a cancelled run takes the cancellation back.
-            await self.parts.outside.database.execute("uncancel", thread_id=thread_id, surface=surface)
-            await self._change(thread_id, changes)
-            await self._resuming.begin(driver, prepared, changes.get("models"), on_event)
-            head = await self._again.take_up(driver, retry_failed)
-            steps = steps_for(readable(head.values).get("documents_total") or 0)
-            if on_event is not None:
-                documents = (await self.views.run(thread_id)).documents
-                begun(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
-            while (given := await self._replies.next_input(head, reply, surface)) is not WAIT:
-                reply = None if at_gate(head) else reply
-                with first_work(on_event):
-                    head = await driver.run(given, on_event, steps)
-                require_a_place(head, thread)
-                if driver.drain_reason:
-                    break
-            if reply is not None:
-                await self._replies.refuse_late(head, decisions)
-        return await self.views.run(thread_id)
+        request = ResumeRequest(
+            decisions, accept_all, reviewer, reason, retry_failed, accept_version, surface=surface, settings=changes
+        )
+        return await resume(self.parts, thread, request, passwords=passwords, on_event=on_event)
 
     async def decide(
         self,
@@ -201,14 +164,8 @@ class Reprise(Keeping, Forking, Searching):
         surface: str = "api",
     ) -> int:
         """Store decisions on the waiting packet without going on; returns how many were new. Raises ReplyError."""
-        thread_id = await self.find(thread)
-        reply = reply_of(decisions, accept_all, reviewer, reason)
-        lease = Lease(self.parts.outside.database, thread_id, ttl=self.parts.outside.lease_seconds)
-        await lease.take()
-        try:
-            return await self._replies.record(await self.views.head(thread_id), reply or {}, surface)
-        finally:
-            await lease.release()
+        request = ResumeRequest(decisions, accept_all, reviewer, reason, surface=surface)
+        return await decide(self.parts, thread, request)
 
     async def cancel(self, thread: str) -> RunView:
         """Ask a run to stop for good; who drives it drains within seconds. Nothing that is done is lost."""
@@ -228,7 +185,7 @@ class Reprise(Keeping, Forking, Searching):
         """Every finding with its score and decision."""
         thread_id = await self.find(thread)
         run = await self._run(thread_id)
-        return FindingsView(await self.views.findings(run, readable((await self.views.head(thread_id)).values)))
+        return FindingsView(await self.views.findings(run, valid_part((await self.views.head(thread_id)).values)))
 
     async def facts(self, thread: str) -> FactsView:
         """What each document states about itself: parties, dates, amounts, law; with its place."""
@@ -259,7 +216,7 @@ class Reprise(Keeping, Forking, Searching):
         refs = {ref.name: ref.sha256 for ref in await self.parts.ledger.artifacts(run.run_id)}
         if f"note.{kind}" not in refs:
             name = run.name or run.thread_id
-            raise UserError(f"The note of {name} is not written yet: see python run.py status {as_typed(name)}")
+            raise UserError(f"The note of {name} is not written yet: see python run.py status {shell_word(name)}")
         return (await self.parts.outside.services.artifacts.get(refs[f"note.{kind}"])).decode("utf-8")
 
     def diagram(self) -> Diagram:
@@ -291,15 +248,6 @@ class Reprise(Keeping, Forking, Searching):
                 yield driver
             finally:
                 self._drivers.discard(driver)
-
-    async def _change(self, thread_id: str, changes: Mapping[str, Any]) -> None:
-        """Settings that this resume changes, written down before anything runs."""
-        if not any(value is not None for value in changes.values()):
-            return
-        run = await self._run(thread_id)
-        wanted = apply(run.settings, changes)
-        check_engine(self.parts, run.engine, wanted)
-        await self.parts.ledger.change_settings(run.run_id, wanted)
 
     async def _run(self, thread_id: str) -> Run:
         run = await self.views.run_of(thread_id)

@@ -18,7 +18,7 @@ from nodes.domain.shared.errors import ArtifactMissing, UserError
 from nodes.domain.shared.formats import count, one_line, place_in, unit_of
 from nodes.domain.text.documents import DocumentText
 from nodes.domain.text.normalise import unaccented
-from nodes.domain.text.search_entries import Asked, around, asked, entries_of, same_length
+from nodes.domain.text.search_entries import SearchQuery, entries_of, excerpt, parse_query, words_in_place
 
 MOST = 1000
 """Hits that one search returns at the most."""
@@ -113,8 +113,8 @@ class Searching:
         English, with or without accents. A document is searched as soon as it is done. Raises UserError when the
         question names no word or the matter has no run, UnknownThread.
         """
-        question = asked(text)
-        if not question.wanted:
+        question = parse_query(text)
+        if not question.required:
             raise UserError(f"“{one_line(text, 60)}” names no word to search for: give at least one.")
         if not 1 <= limit <= MOST:
             raise UserError(f"A search returns 1 to {MOST} passages, not {limit}.")
@@ -152,29 +152,29 @@ class Searching:
             await database.execute("index_text", **given, **entry_values(entries_of(text)))
         return len(rows) - lost
 
-    async def _queries(self, question: Asked) -> dict[str, str]:
+    async def _queries(self, question: SearchQuery) -> dict[str, str]:
         """What is asked in the stems of each language."""
-        given = {"wanted": question.wanted, "bare": question.bare, "unwanted": question.unwanted}
+        given = {"wanted": question.required, "bare": question.bare, "unwanted": question.excluded}
         rows = await self.parts.outside.database.rows("questions", **given)
         names = {"fr": "french", "en": "english", "": "other"}
         return {names[row["language"]]: row["query"] for row in rows}
 
-    async def _says_nothing(self, where: Mapping[str, str], question: Asked) -> bool:
+    async def _says_nothing(self, where: Mapping[str, str], question: SearchQuery) -> bool:
         """No word of the question is one that the index keeps, in any language of the documents."""
         spoken = {row["language"] for row in await self.parts.outside.database.rows("searchable", **where)}
-        queries = await self._queries(Asked(question.wanted, ""))
+        queries = await self._queries(SearchQuery(question.required, ""))
         kept = {"fr": queries["french"], "en": queries["english"]}
         return bool(spoken) and not any(kept.get(language, queries["other"]) for language in spoken)
 
-    async def _hits(self, rows: Sequence[Mapping[str, Any]], question: Asked) -> list[Hit]:
+    async def _hits(self, rows: Sequence[Mapping[str, Any]], question: SearchQuery) -> list[Hit]:
         texts = {ref: await self._text(ref) for ref in dict.fromkeys(row["text_ref"] for row in rows)}
         locators = {ref: Locator(text) for ref, text in texts.items() if text is not None}
         titles = {ref: await self._title(ref) for ref in dict.fromkeys(row["facts_ref"] for row in rows)}
         pieces = [text.text[row["start"] : row["stop"]] if (text := texts[row["text_ref"]]) else "" for row in rows]
-        plain = [same_length(piece) for piece in pieces]
+        plain = [words_in_place(piece) for piece in pieces]
         bare = ["".join(b if len(b := unaccented(char)) == 1 else char for char in piece) for piece in plain]
         languages = [row["language"] for row in rows] * 2
-        given = {"wanted": question.wanted, "bare": question.bare}
+        given = {"wanted": question.required, "bare": question.bare}
         found = await self.parts.outside.database.rows("marks", **given, languages=languages, texts=[*plain, *bare])
         marked = [_marks(row["marked"]) for row in found]
         return [
@@ -209,7 +209,7 @@ class Searching:
 
 
 def _hit(row: Mapping[str, Any], locator: Locator | None, piece: str, marks: list[Span]) -> Hit:
-    start, end = around(piece, marks)
+    start, end = excerpt(piece, marks)
     while start < end and piece[start].isspace():
         start += 1
     quote = piece[start:end].rstrip()

@@ -15,12 +15,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from graph.training.corpus import Contract
-from graph.training.growing import boosted, grown
-from graph.training.thresholds import tuned
-from nodes.domain.clauses.classifier import Array, Model, judged, load_notions, rule_facts, steps
-from nodes.domain.clauses.context_features import bearings, worth_a_look
-from nodes.domain.clauses.local_engine import stated
-from nodes.domain.clauses.sentence_vectors import features, width
+from graph.training.growing import grow_forest, merge_forests
+from graph.training.thresholds import tune_thresholds
+from nodes.domain.clauses.classifier import Array, Model, load_notions, quantized, refined_probabilities, rule_features
+from nodes.domain.clauses.context_features import context_features, plausible_sentences
+from nodes.domain.clauses.local_engine import zero_titles
+from nodes.domain.clauses.sentence_vectors import sentence_vectors, width
 from nodes.domain.clauses.trees import Trees
 
 TYPES = (
@@ -41,9 +41,9 @@ TYPES = (
 FOLDS = 5
 STRENGTH = 0.03
 """Inverse strength of regularisation of the first stage."""
-RAREST, MIDDLING = 8.0, 5.0
+MAX_RARITY, USUAL_RARITY = 8.0, 5.0
 """A word counts by how rare it is, as the logarithm of one in so many sentences; a middling one keeps its value."""
-FORESTS, SHARE = 3, 0.8
+FORESTS, FOREST_SHARE = 3, 0.8
 """Forests of the second stage, and the share of contracts that each learns from."""
 
 Vector = npt.NDArray[np.float64]
@@ -63,26 +63,26 @@ class Prepared:
 
 def prepare(contract: Contract, types: Sequence[str] = TYPES) -> Prepared:
     notions = load_notions()
-    seen = features(contract.plain, contract.headings, notions)
-    shape = (seen.count, width(len(notions)))
-    rows = sparse.csr_matrix((seen.values, (seen.rows, seen.columns)), shape=shape, dtype=np.float32)
-    rules = {name: rule_facts(name, contract.plain, contract.headings) for name in types}
+    vectors = sentence_vectors(contract.plain, contract.headings, notions)
+    shape = (vectors.count, width(len(notions)))
+    rows = sparse.csr_matrix((vectors.values, (vectors.rows, vectors.columns)), shape=shape, dtype=np.float32)
+    rules = {name: rule_features(name, contract.plain, contract.headings) for name in types}
     return Prepared(contract, rows, rules, {name: contract.labels(name) for name in types})
 
 
 def fit(contracts: Sequence[Prepared], types: Sequence[str] = TYPES) -> Model:
     """Train on these contracts. What the second stage and the thresholds see of a contract was learned without it."""
-    rows = sparse.vstack([item.rows for item in contracts]).tocsr()
-    owner = np.repeat(np.arange(len(contracts)), [item.rows.shape[0] for item in contracts])
+    rows = sparse.vstack([prepared.rows for prepared in contracts]).tocsr()
+    owner = np.repeat(np.arange(len(contracts)), [prepared.rows.shape[0] for prepared in contracts])
     fold = folds(len(contracts))
     unseen, (weights, bias) = _first_stage(contracts, rows, fold[owner], types)
-    stored, largest = steps(weights)
-    silent = np.zeros(len(types), np.float32)
-    model = Model(np.array(types), stored, largest, bias, grown([], silent[:1]), silent, silent)
-    known = [_close_look(item, weight, types) for item, weight in zip(contracts, unseen, strict=True)]
-    chance = _unseen_chances(model, contracts, unseen, known, fold)
-    limits = tuned(types, [item.contract for item in contracts], chance)
-    return replace(model, trees=_second_stage(known), present=limits.present, seed=limits.seed)
+    weight_codes, weight_scale = quantized(weights)
+    zeros = np.zeros(len(types), np.float32)
+    model = Model(np.array(types), weight_codes, weight_scale, bias, merge_forests([], zeros[:1]), zeros, zeros)
+    plausible = [_plausible_features(prepared, weight, types) for prepared, weight in zip(contracts, unseen, strict=True)]
+    probabilities = _unseen_probabilities(model, contracts, unseen, plausible, fold)
+    thresholds = tune_thresholds(types, [prepared.contract for prepared in contracts], probabilities)
+    return replace(model, trees=_second_stage(plausible), present=thresholds.present, seed=thresholds.seed)
 
 
 def folds(count: int) -> npt.NDArray[np.int64]:
@@ -100,38 +100,38 @@ def _first_stage(
     The distance that a support vector machine gives is turned into log odds by what it gives to unseen contracts.
     """
     unseen = np.zeros((rows.shape[0], len(types)), np.float32)
-    every = np.zeros((rows.shape[1], len(types)))
+    all_weights = np.zeros((rows.shape[1], len(types)))
     bias = np.zeros(len(types), np.float32)
     rarity = _rarity(rows)
     scaled = (rows @ sparse.diags(rarity)).tocsr().astype(np.float32)
-    parts = [(scaled[fold != number], fold == number, scaled[fold == number]) for number in range(FOLDS)]
+    splits = [(scaled[fold != number], fold == number, scaled[fold == number]) for number in range(FOLDS)]
     for index, name in enumerate(types):
-        labels = np.concatenate([item.labels[name] for item in contracts])
+        labels = np.concatenate([prepared.labels[name] for prepared in contracts])
         distance = np.zeros(rows.shape[0])
-        for seen, out, held in parts:
-            weights, one = _linear(seen, labels[~out])
-            distance[out] = held @ weights + one
-        slope, start = _odds(distance, labels)
-        unseen[:, index] = distance * slope + start
-        weights, one = _linear(scaled, labels)
-        every[:, index], bias[index] = weights * rarity * slope, one * slope + start
-    return _by_contract(unseen, contracts), (every, bias)
+        for training, held_out, test_rows in splits:
+            weights, intercept = _linear(training, labels[~held_out])
+            distance[held_out] = test_rows @ weights + intercept
+        slope, intercept = _log_odds_line(distance, labels)
+        unseen[:, index] = distance * slope + intercept
+        weights, intercept = _linear(scaled, labels)
+        all_weights[:, index], bias[index] = weights * rarity * slope, intercept * slope + intercept
+    return _by_contract(unseen, contracts), (all_weights, bias)
 
 
 def _rarity(rows: Any) -> Vector:
     """What an entry of each column counts: more, the fewer sentences have one."""
-    there = np.bincount(rows.indices, minlength=rows.shape[1])
-    return np.asarray(np.minimum(np.log(rows.shape[0] / np.maximum(there, 1)), RAREST) / MIDDLING)
+    counts = np.bincount(rows.indices, minlength=rows.shape[1])
+    return np.asarray(np.minimum(np.log(rows.shape[0] / np.maximum(counts, 1)), MAX_RARITY) / USUAL_RARITY)
 
 
-def _odds(distance: Vector, labels: Flags) -> tuple[float, float]:
+def _log_odds_line(distance: Vector, labels: Flags) -> tuple[float, float]:
     """Slope and start of the line from distances to log odds."""
     line = LogisticRegression(C=1e4).fit(distance[:, None], labels)
     return float(line.coef_[0, 0]), float(line.intercept_[0])
 
 
 def _by_contract(values: Array, contracts: Sequence[Prepared]) -> list[Array]:
-    return np.split(values, np.cumsum([item.rows.shape[0] for item in contracts])[:-1])
+    return np.split(values, np.cumsum([prepared.rows.shape[0] for prepared in contracts])[:-1])
 
 
 def _linear(rows: Any, labels: Flags) -> tuple[Vector, float]:
@@ -142,40 +142,40 @@ def _linear(rows: Any, labels: Flags) -> tuple[Vector, float]:
     return model.coef_[0].astype(np.float64), float(model.intercept_[0])
 
 
-def _close_look(item: Prepared, weight: Array, types: Sequence[str]) -> tuple[Array, Flags]:
+def _plausible_features(prepared: Prepared, weight: Array, types: Sequence[str]) -> tuple[Array, Flags]:
     """Facts and labels of all that is worth a look in a contract, whatever the type."""
-    known: list[Array] = []
+    features: list[Array] = []
     labels: list[Flags] = []
-    one = item.contract
+    contract = prepared.contract
     for index, name in enumerate(types):
-        worth = worth_a_look(weight[:, index], item.rules[name])
-        known.append(bearings(index, weight, item.rules[name], one.plain, one.headings, one.blocks)[worth])
-        labels.append(item.labels[name][worth])
-    return np.concatenate(known), np.concatenate(labels)
+        plausible = plausible_sentences(weight[:, index], prepared.rules[name])
+        features.append(context_features(index, weight, prepared.rules[name], contract.plain, contract.headings, contract.blocks)[plausible])
+        labels.append(prepared.labels[name][plausible])
+    return np.concatenate(features), np.concatenate(labels)
 
 
-def _second_stage(known: Sequence[tuple[Array, Flags]]) -> Trees:
+def _second_stage(plausible: Sequence[tuple[Array, Flags]]) -> Trees:
     """Trees of several forests, each grown on most of the contracts, so that none rules alone."""
     forests = []
     for number in range(FORESTS):
-        chosen = np.random.RandomState(number).rand(len(known)) < SHARE
-        some = [pair for pair, taken in zip(known, chosen, strict=True) if taken]
-        forests.append(boosted(np.concatenate([f for f, _ in some]), np.concatenate([y for _, y in some]), number))
-    return grown(forests, np.zeros(1, np.float32))
+        chosen = np.random.RandomState(number).rand(len(plausible)) < FOREST_SHARE
+        training = [pair for pair, is_chosen in zip(plausible, chosen, strict=True) if is_chosen]
+        forests.append(grow_forest(np.concatenate([features for features, _ in training]), np.concatenate([labels for _, labels in training]), number))
+    return merge_forests(forests, np.zeros(1, np.float32))
 
 
-def _unseen_chances(
+def _unseen_probabilities(
     model: Model,
     contracts: Sequence[Prepared],
     unseen: Sequence[Array],
-    known: Sequence[tuple[Array, Flags]],
+    plausible: Sequence[tuple[Array, Flags]],
     fold: npt.NDArray[np.int64],
 ) -> list[Array]:
     """Chances of each contract by trees of the other folds."""
-    found: list[Array] = [np.zeros((0, 0), np.float32)] * len(contracts)
+    probabilities: list[Array] = [np.zeros((0, 0), np.float32)] * len(contracts)
     for number in range(FOLDS):
-        others = replace(model, trees=_second_stage([known[i] for i in range(len(known)) if fold[i] != number]))
-        for place in map(int, np.flatnonzero(fold == number)):
-            one = contracts[place].contract
-            found[place] = stated(judged(others, unseen[place], one.plain, one.headings, one.blocks), one.plain)
-    return found
+        fold_model = replace(model, trees=_second_stage([plausible[i] for i in range(len(plausible)) if fold[i] != number]))
+        for index in map(int, np.flatnonzero(fold == number)):
+            contract = contracts[index].contract
+            probabilities[index] = zero_titles(refined_probabilities(fold_model, unseen[index], contract.plain, contract.headings, contract.blocks), contract.plain)
+    return probabilities

@@ -19,11 +19,10 @@ from graph.runtime.postgres.ledger import PostgresLedger, run_from_row
 from graph.views.frames import Diagram, run_frame, run_html
 from graph.views.outbox import undelivered
 from graph.views.status import Facts, Status, derive, next_action
-from graph.views.stranded import Stranded, adrift
 from nodes.domain.evidence.findings import RISKS, Finding
 from nodes.domain.review.review import Decision, latest, undecided
 from nodes.domain.runs.settings import WORKFLOW_VERSION, ArtifactRef, Run
-from nodes.domain.runs.state_validation import readable
+from nodes.domain.runs.state_validation import valid_part
 from nodes.domain.runs.webhook_event import unread
 from nodes.domain.shared.errors import ArtifactMissing, ThreadBusy, UnknownThread
 from nodes.domain.shared.formats import unit_of
@@ -75,10 +74,6 @@ class Views:
     async def head(self, thread_id: str) -> StateSnapshot:
         return await self._graph.aget_state({"configurable": {"thread_id": thread_id}})
 
-    async def adrift(self, head: StateSnapshot) -> Stranded | None:
-        """Where a thread was last that stands at no step; None for any other."""
-        return await adrift(self._graph, head)
-
     def diagram(self) -> Diagram:
         return Diagram(self._graph.get_graph().draw_mermaid())
 
@@ -92,9 +87,9 @@ class Views:
         row = await self._database.row("run_of_thread", thread_id=thread_id)
         return None if row is None else run_from_row(row)
 
-    async def run(self, thread_id: str) -> RunView:
-        """The run object. Raises UnknownThread."""
-        head = await self.head(thread_id)
+    async def run(self, thread_id: str, head: StateSnapshot | None = None) -> RunView:
+        """The run object; `head` is the newest checkpoint, where that is read already. Raises UnknownThread."""
+        head = head or await self.head(thread_id)
         run = await self.run_of(thread_id)
         if run is None and not head.config["configurable"].get("checkpoint_id"):
             raise UnknownThread(f"No run is on thread {thread_id}: list them with python run.py runs.")
@@ -104,7 +99,7 @@ class Views:
         if run is None:
             return _unfrozen(thread_id, head, live, last)
         tally = await self._ledger.tally(run.run_id)
-        state = readable(head.values)
+        state = valid_part(head.values)
         packet, waiting = await self._packet(run, state)
         status = derive(
             Facts(
@@ -182,7 +177,7 @@ class Views:
                     "step": (one.metadata or {}).get("step"),
                     "next": list(one.next),
                     "headline": one.values.get("headline") or "",
-                    "batch_index": readable(one.values).get("batch_index") or 0,
+                    "batch_index": valid_part(one.values).get("batch_index") or 0,
                     "created_at": one.created_at,
                 }
             )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nodes.domain.shared.shell_quote import as_typed
+from nodes.domain.shared.shell_quote import shell_word
 
 Status = Literal[
     "running",
@@ -61,7 +61,7 @@ def derive(facts: Facts) -> Status:
 
 def next_action(status: Status, thread: str, held_by: str = "") -> str:
     """The command that a person would type next; `held_by` is budget or deadline while a run is held."""
-    name = as_typed(thread)
+    name = shell_word(thread)
     match status:
         case "running":
             return f"python run.py status {name} --watch"

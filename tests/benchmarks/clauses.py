@@ -21,7 +21,7 @@ from out_of_fold import DATA, METRICS, out_of_fold
 
 from graph.training.corpus import Contract, hits, plain_text, read_contracts
 from nodes.domain.clauses.classifier import load_model
-from nodes.domain.clauses.local_engine import look, with_model
+from nodes.domain.clauses.local_engine import find_clauses, find_clauses_with
 from nodes.domain.clauses.rules import load_rules
 from nodes.domain.evidence.findings import Candidate
 
@@ -43,7 +43,7 @@ def main() -> int:
     model = load_model()
     if not chosen.skip_folds:
         judged = [
-            (contract, with_model(fold_model, contract.text, CUAD.split(",")).candidates)
+            (contract, find_clauses_with(fold_model, contract.text, CUAD.split(",")).candidates)
             for fold_model, fold in out_of_fold(contracts, chosen.cache or Path(tempfile.mkdtemp()))
             for contract in fold
         ]
@@ -52,12 +52,12 @@ def main() -> int:
         _score("Five folds over all contracts", contracts, found, ["--types", CUAD, "--docs", ",".join(names)])
         _reliability(judged)
     dev = (
-        (one.name, with_model(model, one.text, CUAD.split(",")).candidates) for one in read_contracts(contracts, "dev")
+        (one.name, find_clauses_with(model, one.text, CUAD.split(",")).candidates) for one in read_contracts(contracts, "dev")
     )
     _score("Shipped model, dev split, texts", contracts, dev, ["--types", CUAD, "--docs", "dev"])
     types = [rule.type for rule in load_rules()["fr"].rule]
     texts = sorted((french / "txt").glob("*.txt"))
-    found_fr = ((p.stem, look(plain_text(p.read_text("utf-8"), "fr"), types).candidates) for p in texts)
+    found_fr = ((p.stem, find_clauses(plain_text(p.read_text("utf-8"), "fr"), types).candidates) for p in texts)
     names_fr = ",".join(path.stem for path in texts)
     _score("French contracts", french, found_fr, ["--skip-uncertain", "--docs", names_fr, "--types", ",".join(types)])
     return 0

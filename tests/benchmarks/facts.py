@@ -20,7 +20,7 @@ from pathlib import Path
 from rapidfuzz.fuzz import ratio
 
 from graph.training.corpus import plain_text
-from nodes.domain.clauses.local_engine import look
+from nodes.domain.clauses.local_engine import find_clauses
 from nodes.domain.contracts.reader import read
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.normalise import simplify
@@ -65,7 +65,7 @@ def main() -> int:
     wanted = wanted[:10] if chosen.small else wanted
     for name in wanted:
         text = plain_text((CONTRACTS / "txt" / f"{name}.txt").read_text("utf-8"), "en")
-        candidates = look(text, TYPES).candidates
+        candidates = find_clauses(text, TYPES).candidates
         began = time.perf_counter()
         facts = read(text, candidates)
         seconds += time.perf_counter() - began

@@ -19,10 +19,10 @@ from sample_notes import make_document, make_finding, make_note
 
 from graph.training.corpus import plain_text
 from nodes.domain.case_law import reader as decisions
-from nodes.domain.clauses.local_engine import look
-from nodes.domain.clauses.rules import find
+from nodes.domain.clauses.local_engine import find_clauses
+from nodes.domain.clauses.rules import find_by_rules
 from nodes.domain.contracts.reader import read
-from nodes.domain.evidence.note_check import verified
+from nodes.domain.evidence.note_check import drop_unsupported
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.report.render.markdown import to_markdown
 from nodes.domain.text.search_entries import entries_of
@@ -85,9 +85,9 @@ def _cases(size: int) -> Iterator[tuple[str, Callable[[int], object]]]:
         text = {count: plain_text(piece * (count * size // len(piece))) for count in (1, 2)}
         french = {count: plain_text(piece * (count * size // len(piece)), "fr") for count in (1, 2)}
         yield f"sentences of {title}", lambda count, text=text: sentences(text[count])
-        yield f"rules on {title}", lambda count, text=text: find(text[count], types)
-        yield f"French rules on {title}", lambda count, text=french: find(text[count], types)
-        yield f"local engine on {title}", lambda count, text=text: look(text[count], types)
+        yield f"rules on {title}", lambda count, text=text: find_by_rules(text[count], types)
+        yield f"French rules on {title}", lambda count, text=french: find_by_rules(text[count], types)
+        yield f"local engine on {title}", lambda count, text=text: find_clauses(text[count], types)
         yield f"facts of {title}", lambda count, text=text: read(text[count], [])
         yield f"search entries of {title}", lambda count, text=text: entries_of(text[count])
         yield f"facts of a decision of {title}", lambda count, text=french: decisions.read(text[count])
@@ -100,7 +100,7 @@ def _note(count: int) -> None:
         for n in range(count)
     ]
     documents = [make_document(n, f"d{n}.pdf", f"Supplier {n}") for n in range(120)]
-    note, _ = verified(make_note(findings=findings, documents=documents, ratings=()))
+    note, _ = drop_unsupported(make_note(findings=findings, documents=documents, ratings=()))
     to_markdown(note)
 
 

@@ -23,7 +23,7 @@ from graph.training.fitting import TYPES
 from nodes.domain.answers.passages import Passage, reading_list
 from nodes.domain.clauses import local_engine
 from nodes.domain.clauses.classifier import Model
-from nodes.domain.clauses.local_engine import with_model
+from nodes.domain.clauses.local_engine import find_clauses_with
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.ports import Services
@@ -75,7 +75,7 @@ def _measure(
     model: Model, contract: Contract, book: Playbook, wanted: Counter[str], read: Counter[str]
 ) -> tuple[float, float]:
     """Share of the contract that is read, without and with prompts; counts its spans."""
-    seen = with_model(model, contract.text, book.types)
+    seen = find_clauses_with(model, contract.text, book.types)
     likely = [[one.clause_type, one.start, len(one.quote), one.confidence] for one in seen.passages]
     room = Services.__dataclass_fields__["chunk_chars"].default
     chunks = reading_list(contract.text, seen.candidates, room, likely)

@@ -9,7 +9,7 @@ from risky_contracts import risky
 
 from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint
-from nodes.domain.clauses.engine_comparison import compared
+from nodes.domain.clauses.engine_comparison import compare_engines
 from nodes.domain.evidence.findings import Candidate
 
 MODEL, LOCAL = "openai:x", "local:model@1"
@@ -21,11 +21,11 @@ def seen(clause_type: str, source: str, confidence: float = 0.9) -> Candidate:
 
 def test_what_both_see_is_the_models_and_disputed_by_nobody() -> None:
     both = [seen("cap", MODEL), seen("cap", MODEL)]
-    assert compared(both, [seen("cap", LOCAL)], {"cap"}) == both
+    assert compare_engines(both, [seen("cap", LOCAL)], {"cap"}) == both
 
 
 def test_what_one_of_them_sees_alone_is_kept_and_names_both() -> None:
-    found = compared([seen("cap", MODEL)], [seen("law", LOCAL)], {"cap", "law"})
+    found = compare_engines([seen("cap", MODEL)], [seen("law", LOCAL)], {"cap", "law"})
     assert [(one.clause_type, one.disputed) for one in found] == [
         ("cap", f"{MODEL} found it, the local engine did not"),
         ("law", f"{LOCAL} found it, {MODEL} did not"),
@@ -34,12 +34,12 @@ def test_what_one_of_them_sees_alone_is_kept_and_names_both() -> None:
 
 def test_a_type_for_which_only_the_model_looks_is_not_disputed() -> None:
     own = [seen("own_type", MODEL)]
-    assert compared(own, [], {"cap"}) == own
+    assert compare_engines(own, [], {"cap"}) == own
 
 
 def test_an_unsure_sight_of_the_local_engine_contradicts_nobody() -> None:
-    assert compared([], [seen("cap", LOCAL, 0.5)], {"cap"}) == []
-    assert [one.disputed for one in compared([], [seen("cap", LOCAL, 0.6)], {"cap"})] == [
+    assert compare_engines([], [seen("cap", LOCAL, 0.5)], {"cap"}) == []
+    assert [one.disputed for one in compare_engines([], [seen("cap", LOCAL, 0.6)], {"cap"})] == [
         f"{LOCAL} found it, the model did not"
     ]
 
@@ -47,14 +47,14 @@ def test_an_unsure_sight_of_the_local_engine_contradicts_nobody() -> None:
 def test_quotes_that_the_document_does_not_have_hide_nothing_of_the_local_engine() -> None:
     invented = Candidate("cap", "invented words", 0.9, MODEL)
     unsure = seen("cap", LOCAL, 0.3)
-    assert compared([invented], [unsure], {"cap"}) == [invented]
-    kept = compared([invented], [unsure], {"cap"}, {"invented words"})
+    assert compare_engines([invented], [unsure], {"cap"}) == [invented]
+    kept = compare_engines([invented], [unsure], {"cap"}, {"invented words"})
     assert [(one.source, one.disputed) for one in kept] == [
         (MODEL, ""),
         (LOCAL, f"{LOCAL} found it, {MODEL} quoted words that are not in the document"),
     ]
     both = [invented, seen("cap", MODEL)]
-    assert compared(both, [unsure], {"cap"}, {"invented words"}) == both
+    assert compare_engines(both, [unsure], {"cap"}, {"invented words"}) == both
 
 
 async def test_a_clause_that_the_model_only_invents_words_for_is_kept_with_its_place_and_left_to_a_person(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pikepdf
@@ -19,7 +20,7 @@ from graph.adapters.documents.layout.running_text import clean
 from graph.adapters.documents.reader import DocumentReader, ReaderLimits, describe
 from graph.adapters.processes.worker_pool import WorkerPool
 from graph.adapters.storage.folder_artifacts import MemoryArtifacts
-from nodes.domain.shared.file_names import unopened
+from nodes.domain.shared.file_names import unopened_warning
 from nodes.domain.text.documents import BOX_UNIT
 from nodes.ports import Tool, ToolRequest
 
@@ -142,8 +143,8 @@ async def test_embedded_files_are_named(desk: Desk, tmp_path: Path) -> None:
 
     value = await desk.ask(changed(pdf(tmp_path / "a.pdf", says(LEASE)), tmp_path / "b.pdf", attach))
     assert value["attachments"] == [{"name": "annexe é.txt", "bytes": 5}]
-    assert unopened(["annexe é.txt"], 0) == "Of its 1 embedded file, 1 could not be opened: annexe é.txt."
-    assert unopened(["annexe é.txt"], 1) == ""
+    assert unopened_warning(["annexe é.txt"], 0) == "Of its 1 embedded file, 1 could not be opened: annexe é.txt."
+    assert unopened_warning(["annexe é.txt"], 1) == ""
 
 
 async def test_nul_and_lone_surrogates_do_not_get_into_the_text(desk: Desk, tmp_path: Path) -> None:
@@ -191,7 +192,9 @@ def test_page_numbers_are_spoken_in_runs() -> None:
 
 
 def test_the_doctor_learns_which_parts_are_there() -> None:
-    assert describe()["pypdfium2"]
+    parts = describe()
+    assert parts["pypdfium2"] == version("pypdfium2")
+    assert {"pikepdf", "lxml", "rapidocr", "tesseract"} <= parts.keys()
 
 
 @needs_data

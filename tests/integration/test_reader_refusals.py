@@ -19,7 +19,7 @@ from shared_data import needs_shared
 from graph.adapters.documents import reader as reader_module
 from graph.adapters.documents.reader import READER_VERSION, DocumentReader, ReaderLimits
 from nodes.domain.shared.errors import Unreadable
-from nodes.domain.shared.file_names import misnamed
+from nodes.domain.shared.file_names import extension_warning
 from nodes.ports import ToolRequest
 
 needs_data = needs_shared()
@@ -100,8 +100,8 @@ async def test_a_file_that_changed_or_vanished_since_the_run_began_is_refused(de
 async def test_a_pdf_by_another_name_is_read_as_what_it_is(desk: Desk, tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", says(LEASE)).rename(tmp_path / "a.docx")
     assert (await desk.ask(path))["kind"] == "pdf"
-    assert misnamed("a.docx", "pdf").startswith("The file is a PDF, whatever its name says")
-    assert not any((misnamed("a.PDF", "pdf"), misnamed("README", "text"), misnamed("x/a.htm", "html")))
+    assert extension_warning("a.docx", "pdf").startswith("The file is a PDF, whatever its name says")
+    assert not any((extension_warning("a.PDF", "pdf"), extension_warning("README", "text"), extension_warning("x/a.htm", "html")))
 
 
 def hang(path: str, *rest: Any) -> None:

@@ -21,7 +21,7 @@ from graph import Reprise
 from graph.runtime.postgres.migrations import migrate
 from nodes.domain.shared.errors import UserError
 from nodes.domain.text.documents import DocumentText, Page
-from nodes.domain.text.search_entries import QUOTE_CHARS, around, asked, entries_of, indexed, same_length
+from nodes.domain.text.search_entries import QUOTE_CHARS, entries_of, excerpt, index_words, parse_query, words_in_place
 
 ENTRIES = "SELECT count(*) FROM reprise.entries WHERE matter = %s"
 ENGLISH = (
@@ -236,12 +236,12 @@ def test_the_command_prints_passages_or_one_object_and_refuses_in_a_sentence(
     ],
 )
 def test_a_question_is_read_as_it_was_meant(typed: str, wanted: str, unwanted: str) -> None:
-    assert (asked(typed).wanted, asked(typed).unwanted) == (wanted, unwanted)
+    assert (parse_query(typed).required, parse_query(typed).excluded) == (wanted, unwanted)
 
 
 def test_a_word_that_is_broken_at_the_end_of_a_line_is_found_as_one() -> None:
-    assert "responsabilité" in indexed("La respon-\nsabilité").split()
-    assert "responsabilite" in indexed("La respon-\nsabilité").split()
+    assert "responsabilité" in index_words("La respon-\nsabilité").split()
+    assert "responsabilite" in index_words("La respon-\nsabilité").split()
 
 
 def test_entries_keep_to_their_page_and_leave_out_running_heads() -> None:
@@ -261,13 +261,13 @@ def test_every_word_of_any_text_is_in_exactly_one_entry(text: str, blanks: int) 
     assert all(one.end <= other.start for one, other in pairwise(entries))
     inside = "".join(text[entry.start : entry.end] for entry in entries)
     assert sorted(filter(str.isalnum, inside)) == sorted(filter(str.isalnum, text))
-    assert len(same_length(text)) == len(text)
+    assert len(words_in_place(text)) == len(text)
 
 
 @given(st.text("ab .\n", min_size=1, max_size=3000), st.data())
 def test_what_is_shown_of_a_long_passage_holds_a_mark_and_is_short(text: str, data: st.DataObject) -> None:
     begins = sorted(data.draw(st.sets(st.integers(0, len(text) - 1), min_size=1, max_size=5)))
     marks = [(begin, begin + 1) for begin in begins]
-    start, end = around(text, marks)
+    start, end = excerpt(text, marks)
     assert 0 <= start <= end <= len(text) and end - start <= QUOTE_CHARS
     assert any(start <= begin and stop <= end for begin, stop in marks)

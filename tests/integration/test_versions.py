@@ -18,7 +18,15 @@ from risky_contracts import risky
 from graph import Reprise, build_graph, memory_services
 from graph.testing.endpoint import ScriptedEndpoint
 from nodes.domain.runs import versions
-from nodes.domain.runs.versions import Change, ReworkEstimate, compare, migrated, must_ask, refusal, what_redone
+from nodes.domain.runs.versions import (
+    Change,
+    ReworkEstimate,
+    compare,
+    describe_rework,
+    migrate_state,
+    needs_consent,
+    refusal,
+)
 from nodes.domain.shared.errors import VersionNewer
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -35,10 +43,10 @@ def test_what_the_run_did_not_write_down_counts_as_equal_and_prompts_count_only_
 
 def test_a_person_is_asked_only_where_something_would_be_done_otherwise_or_twice() -> None:
     change = [Change("reader", "1", "2")]
-    assert not must_ask(change, ReworkEstimate())
-    assert not must_ask([], ReworkEstimate(documents=22))
-    assert must_ask(change, ReworkEstimate(documents=1))
-    assert must_ask(change, ReworkEstimate(answers=1))
+    assert not needs_consent(change, ReworkEstimate())
+    assert not needs_consent([], ReworkEstimate(documents=22))
+    assert needs_consent(change, ReworkEstimate(documents=1))
+    assert needs_consent(change, ReworkEstimate(answers=1))
 
 
 def test_the_refusal_says_what_changed_what_it_means_at_what_price_and_what_to_type() -> None:
@@ -47,18 +55,18 @@ def test_the_refusal_says_what_changed_what_it_means_at_what_price_and_what_to_t
     assert "the reader (1 → 2) and the prompt write_note changed" in said
     assert "22 documents are still to do, about $0.41 and 4m00s; 3 stored answers ($0.01) would be asked for" in said
     assert "python run.py resume acme --accept-version" in said and "\n" not in said
-    assert what_redone(ReworkEstimate()) == "nothing is done again"
+    assert describe_rework(ReworkEstimate()) == "nothing is done again"
 
 
 def test_a_state_goes_through_each_step_between_its_version_and_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(versions, "WORKFLOW_VERSION", 3)
     steps = {1: lambda state: {**state, "slow_total": 0}, 2: lambda state: {**state, "slow_index": 1}}
-    assert migrated({"run_id": "r"}, steps) == {"run_id": "r", "slow_total": 0, "slow_index": 1, "workflow_version": 3}
-    assert migrated({"workflow_version": 2}, steps) == {"workflow_version": 3, "slow_index": 1}
+    assert migrate_state({"run_id": "r"}, steps) == {"run_id": "r", "slow_total": 0, "slow_index": 1, "workflow_version": 3}
+    assert migrate_state({"workflow_version": 2}, steps) == {"workflow_version": 3, "slow_index": 1}
     now = {"workflow_version": 3}
-    assert migrated(now, steps) is now
+    assert migrate_state(now, steps) is now
     with pytest.raises(VersionNewer, match="workflow version 4, and this program knows 3"):
-        migrated({"workflow_version": 4}, steps)
+        migrate_state({"workflow_version": 4}, steps)
 
 
 async def test_a_thread_of_an_older_version_goes_on_in_plain_langgraph_and_is_of_this_one_afterwards(

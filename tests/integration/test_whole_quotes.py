@@ -12,9 +12,9 @@ from model_question import document
 
 from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint
-from nodes.domain.clauses.engine_comparison import compared
+from nodes.domain.clauses.engine_comparison import compare_engines
 from nodes.domain.evidence.findings import Candidate, Finding
-from nodes.domain.evidence.locate_findings import bare_quotes, located, names_itself
+from nodes.domain.evidence.locate_findings import bare_quotes, locate_candidates, states_name
 from nodes.domain.evidence.quote_locator import locate
 from nodes.domain.text.documents import SourceDocument
 
@@ -45,7 +45,7 @@ SOURCE = SourceDocument("a.txt", "d" * 64, 1, 0, "/a.txt")
 
 
 def found(quote: str, source: str = MODEL) -> Finding:
-    (one,) = located(document(TEXT), SOURCE, [Candidate("cap_on_liability", quote, 0.9, source)], "")
+    (one,) = locate_candidates(document(TEXT), SOURCE, [Candidate("cap_on_liability", quote, 0.9, source)], "")
     return one
 
 
@@ -114,24 +114,24 @@ def test_a_part_of_a_sentence_states_something_and_what_is_not_there_is_another_
 
 def test_a_heading_gives_way_to_the_sentence_whoever_quotes_it() -> None:
     heading, sentence = quoted("LIABILITY"), quoted("Neither party shall be liable")
-    (proved,) = compared([heading, sentence], [], {"cap"}, bare={"LIABILITY"})
+    (proved,) = compare_engines([heading, sentence], [], {"cap"}, bare={"LIABILITY"})
     assert proved == replace(sentence, disputed=f"{MODEL} found it, the local engine did not")
     unsure = quoted("Neither party shall be liable", source=LOCAL, confidence=0.3)
-    (kept,) = compared([heading], [unsure], {"cap"}, bare={"LIABILITY"})
+    (kept,) = compare_engines([heading], [unsure], {"cap"}, bare={"LIABILITY"})
     assert (kept.source, kept.disputed) == (LOCAL, f"{LOCAL} found it, {MODEL} quoted only a heading or a word")
 
 
 def test_a_heading_that_nobody_says_more_about_is_kept_for_a_person() -> None:
-    (kept,) = compared([quoted("LIABILITY")], [], {"cap"}, bare={"LIABILITY"})
+    (kept,) = compare_engines([quoted("LIABILITY")], [], {"cap"}, bare={"LIABILITY"})
     assert kept.disputed == f"{MODEL} found it, the local engine did not"
 
 
 def test_a_supplier_is_named_by_the_document_and_not_by_the_model_alone() -> None:
     text = document(TEXT)
-    assert names_itself(text, "Acme Tools Ltd", 'Acme Tools Ltd (the "Supplier")')
-    assert names_itself(text, "ACME TOOLS LTD", "")
-    assert not names_itself(text, "Globex Corporation", 'Acme Tools Ltd (the "Supplier")')
-    assert not names_itself(text, "Acme Tools Ltd", 'Globex Corporation (the "Supplier")')
+    assert states_name(text, "Acme Tools Ltd", 'Acme Tools Ltd (the "Supplier")')
+    assert states_name(text, "ACME TOOLS LTD", "")
+    assert not states_name(text, "Globex Corporation", 'Acme Tools Ltd (the "Supplier")')
+    assert not states_name(text, "Acme Tools Ltd", 'Globex Corporation (the "Supplier")')
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from plain_graphs import edit_state
 from risky_contracts import risky
 
 from graph import Reprise, StateEdited, build_graph, memory_services
 from graph.routing import after_extract, after_hold, after_record_review, after_score, after_summarize
 from nodes.domain.runs.settings import Run, Settings
-from nodes.domain.runs.state_validation import belongs, entered
+from nodes.domain.runs.state_validation import check_against_run, validated_state
 from nodes.domain.shared.errors import UserError
 
 CONFIG: Any = {"configurable": {"thread_id": "edited"}}
@@ -182,28 +183,27 @@ async def test_an_input_of_the_wrong_shape_is_named(given_input: dict[str, Any],
         assert words in str(caught.value)
 
 
-async def test_the_facade_says_it_too_and_resumes_after_the_mending(reprise: Reprise, tmp_path: Path) -> None:
+async def test_the_facade_says_it_too_and_resumes_after_the_mending(
+    reprise: Reprise, database: str, home: Path, tmp_path: Path
+) -> None:
     view = await reprise.start(risky(tmp_path / "room"), thread="edited")
-    config = {"configurable": {"thread_id": view.thread_id}}
-    graph = reprise.views._graph
-    good = (await graph.aget_state(config)).values["packet"]
+    good = await edit_state(database, home, view.thread_id, {})
     for changes in (
         {"batch_index": "x", "batch_size": -1, "documents_total": "many", "by_risk": 3, "findings": "../x"},
-        {"packet": (await graph.aget_state(config)).values["findings"]},
+        {"packet": good["findings"]},
         {"packet": NONSENSE},
     ):
-        before = (await graph.aget_state(config)).values
-        await graph.aupdate_state(config, changes)
+        await edit_state(database, home, view.thread_id, changes)
         shown = await reprise.support.show(view.thread_id)
         assert shown["run"]["status"] == "needs_review" and shown["run"]["batch"]["index"] in (0, 1)
         assert await reprise.findings("edited") and (await reprise.status("edited")).to_json()["documents"]["done"] == 4
         with pytest.raises(UserError, match="|".join(changes)):
             await reprise.resume("edited", accept_all=True, reviewer="A. Martin")
-        await graph.aupdate_state(config, {name: before[name] for name in changes})
-    await graph.aupdate_state(config, {"packet": NONSENSE})
+        await edit_state(database, home, view.thread_id, {name: good[name] for name in changes})
+    await edit_state(database, home, view.thread_id, {"packet": NONSENSE})
     with pytest.raises(UserError, match="packet"):
         await reprise.resume("edited", accept_all=True, reviewer="A. Martin")
-    await graph.aupdate_state(config, {"packet": good})
+    await edit_state(database, home, view.thread_id, {"packet": good["packet"]})
     assert (await reprise.resume("edited", accept_all=True, reviewer="A. Martin")).status == "completed"
 
 
@@ -238,8 +238,8 @@ def test_any_state_is_either_good_or_named_and_no_router_raises(state: dict[str,
     for router in (after_extract, after_hold, after_score, after_record_review, after_summarize):
         assert router(state) in ("extract", "hold", "score", "summarize", "needs_review", "publish")  # type: ignore[arg-type]
     try:
-        checked = entered(state)
-        belongs(checked, RUN, "t")
+        checked = validated_state(state)
+        check_against_run(checked, RUN, "t")
     except StateEdited as error:
         assert "\n" not in str(error) and len(str(error)) < 400
     else:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from sample_findings import finding, result
 
 from nodes.domain.evidence.findings import Finding
-from nodes.domain.evidence.note_check import verified
+from nodes.domain.evidence.note_check import drop_unsupported
 from nodes.domain.evidence.note_model import Note, SupplierRating
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.reading import parse_playbook
-from nodes.domain.playbook.searched_types import LookedFor
+from nodes.domain.playbook.searched_types import SearchScope
 from nodes.domain.report.writers.note_writer import NoteInput, write_note
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.scoring.absence import missing_clauses
@@ -46,7 +46,7 @@ READ = ((1, "read", ""), (2, "ocr", ""), (3, "empty", ""))
 def lacking(
     findings: Sequence[Finding], documents: Sequence[DocumentResult] = (), playbook: Playbook = PLAYBOOK
 ) -> list[Finding]:
-    return list(missing_clauses(findings, documents or [result(pages=READ)], playbook, LookedFor(playbook)))
+    return list(missing_clauses(findings, documents or [result(pages=READ)], playbook, SearchScope(playbook)))
 
 
 def scored(
@@ -62,7 +62,7 @@ def scored(
 
 def note_of(found: Scored, documents: Sequence[DocumentResult], playbook: Playbook = PLAYBOOK) -> Note:
     standings = [SupplierRating(name, one.risk, one.score, one.reasons) for name, one in found.suppliers.items()]
-    note, dropped = verified(write_note(NoteInput("T", found.findings, documents, playbook, standings)))
+    note, dropped = drop_unsupported(write_note(NoteInput("T", found.findings, documents, playbook, standings)))
     assert not dropped
     return note
 

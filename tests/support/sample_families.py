@@ -5,7 +5,7 @@ from __future__ import annotations
 from nodes.domain.contracts.families.members import Member, member
 from nodes.domain.contracts.reader import read
 from nodes.domain.evidence.findings import Candidate, Finding
-from nodes.domain.evidence.locate_findings import located, located_facts
+from nodes.domain.evidence.locate_findings import locate_candidates, locate_facts
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.text.documents import DocumentText, Page, SourceDocument
 
@@ -63,14 +63,14 @@ def member_of(name: str, text: str, *, ordinal: int = 0, supplier: str = "Acme L
         ordinal, name, f"{ordinal:064x}", "done", supplier=supplier, language=language, pages=((1, "read", ""),)
     )
     given = text_of(text, language)
-    return member(row, located_facts(given, [fact.to_json() for fact in read(given, [])]))
+    return member(row, locate_facts(given, [fact.to_json() for fact in read(given, [])]))
 
 
 def found_in(name: str, text: str, **quotes: str) -> list[Finding]:
     """Findings of a document by clause type and quote."""
     source = SourceDocument(name, f"{abs(hash(name)) % 10**9:064d}", 1, 1, f"/{name}")
     candidates = [Candidate(kind, quote, 0.9, "x", text.index(quote)) for kind, quote in quotes.items()]
-    return located(text_of(text), source, candidates, "Acme Ltd")
+    return locate_candidates(text_of(text), source, candidates, "Acme Ltd")
 
 
 MASTER_CLAUSES = {

@@ -13,19 +13,19 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from nodes.domain.clauses.context_features import FACTS, bearings, worth_a_look
+from nodes.domain.clauses.context_features import FEATURE_COUNT, context_features, plausible_sentences
 from nodes.domain.clauses.engine_files import MODEL, NOTIONS, model_bytes
-from nodes.domain.clauses.rules import Rule, load_rules, signs
-from nodes.domain.clauses.sentence_vectors import Features, features, width
-from nodes.domain.clauses.trees import Trees, chances
+from nodes.domain.clauses.rules import Rule, load_rules, sign_confidences
+from nodes.domain.clauses.sentence_vectors import SparseVectors, sentence_vectors, width
+from nodes.domain.clauses.trees import Trees, tree_probabilities
 from nodes.domain.shared.errors import MissingPart
 
 FORMAT = 2
 LANGUAGE = "en"
 """Of the contracts that it was trained on."""
-AT_ONCE = 4_000
+SENTENCES_AT_ONCE = 4_000
 """Sentences weighed at a time, so that the largest document fits into memory."""
-FAINT = 1e-3
+IMPLAUSIBLE_FACTOR = 1e-3
 """Chance of a sentence that was not worth a closer look, times what its words alone would give it."""
 
 Array = npt.NDArray[np.float32]
@@ -59,7 +59,7 @@ class Model:
             array = getattr(self, name)
             if array.dtype != np.float32 or array.shape != (count,):
                 raise ValueError(f"its {name} do not fit its clause types")
-        if self.trees.column.max(initial=0) >= FACTS:
+        if self.trees.column.max(initial=0) >= FEATURE_COUNT:
             raise ValueError("its trees ask for facts that are not there")
 
 
@@ -68,7 +68,7 @@ _TREE = "tree_"
 """Before the names of the arrays of trees in the file."""
 
 
-def steps(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int8], Array]:
+def quantized(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int8], Array]:
     """Weights (columns, types) as steps, and the largest of each type."""
     largest = np.maximum(np.abs(weights).max(axis=0), 1e-9)
     stored = np.sign(weights) * np.rint(127 * np.sqrt(np.abs(weights) / largest))
@@ -123,29 +123,31 @@ def load_notions() -> Mapping[str, re.Pattern[str]]:
         raise MissingPart(f"The notions of {NOTIONS} cannot be read: {error}.") from error
 
 
-def sure(model: Model, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]) -> Array:
+def clause_probabilities(model: Model, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]) -> Array:
     """Chances (sentences, types) that a sentence of this document states a clause of the type.
 
     Sentences and headings are simplified; sentences of one paragraph share their block.
     """
     notions = load_notions()
     parts = []
-    for first in range(0, len(plain), AT_ONCE):
-        part = slice(first, first + AT_ONCE)
-        parts.append(weigh(model, features(plain[part], headings[part], notions, first, len(plain))))
+    for first in range(0, len(plain), SENTENCES_AT_ONCE):
+        part = slice(first, first + SENTENCES_AT_ONCE)
+        parts.append(word_weights(model, sentence_vectors(plain[part], headings[part], notions, first, len(plain))))
     weight = np.concatenate(parts) if parts else np.zeros((0, len(model.types)), np.float32)
-    return judged(model, weight, plain, headings, blocks)
+    return refined_probabilities(model, weight, plain, headings, blocks)
 
 
-def judged(model: Model, weight: Array, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]) -> Array:
+def refined_probabilities(
+    model: Model, weight: Array, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]
+) -> Array:
     """The second stage: chances from what the words of all sentences of a document weigh."""
-    probabilities = FAINT / (1 + np.exp(-np.clip(weight, -50, 50)))
+    probabilities = IMPLAUSIBLE_FACTOR / (1 + np.exp(-np.clip(weight, -50, 50)))
     selected: list[tuple[int, npt.NDArray[np.bool_], Array]] = []
     for index, name in enumerate(map(str, model.types)):
-        rules = rule_facts(name, plain, headings)
-        plausible = worth_a_look(weight[:, index], rules)
-        selected.append((index, plausible, bearings(index, weight, rules, plain, headings, blocks)[plausible]))
-    scored = chances(model.trees, np.concatenate([rows for _, _, rows in selected]))
+        rules = rule_features(name, plain, headings)
+        plausible = plausible_sentences(weight[:, index], rules)
+        selected.append((index, plausible, context_features(index, weight, rules, plain, headings, blocks)[plausible]))
+    scored = tree_probabilities(model.trees, np.concatenate([rows for _, _, rows in selected]))
     start = 0
     for index, plausible, rows in selected:
         probabilities[plausible, index] = scored[start : start + len(rows)]
@@ -153,7 +155,7 @@ def judged(model: Model, weight: Array, plain: Sequence[str], headings: Sequence
     return np.asarray(probabilities, dtype=np.float32)
 
 
-def weigh(model: Model, vectors: Features) -> Array:
+def word_weights(model: Model, vectors: SparseVectors) -> Array:
     """The first stage: what the words of each sentence weigh for each type."""
     if not vectors.count:
         return np.zeros((0, len(model.types)), np.float32)
@@ -165,13 +167,13 @@ def weigh(model: Model, vectors: Features) -> Array:
     return weighed * model.largest + model.bias
 
 
-def rule_facts(clause_type: str, plain: Sequence[str], headings: Sequence[str]) -> Array:
+def rule_features(clause_type: str, plain: Sequence[str], headings: Sequence[str]) -> Array:
     """(sentences, 4): strong and weak sign, something against it, a heading of this type."""
     rule = _rules().get(clause_type)
     if rule is None or not plain:
         return np.zeros((len(plain), 4), np.float32)
     titled = {heading: bool(rule.title and rule.title.search(heading)) for heading in set(headings)}
-    rows = [signs(rule, text, titled[heading]) for text, heading in zip(plain, headings, strict=True)]
+    rows = [sign_confidences(rule, text, titled[heading]) for text, heading in zip(plain, headings, strict=True)]
     return np.array(rows, dtype=np.float32)
 
 

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-FAR = -8.0
+NO_CLAUSE = -8.0
 """What stands beside the first and the last sentence: no clause at all."""
-FACTS = 29
+FEATURE_COUNT = 29
 """Columns; the last is the number of the clause type."""
-WORTH = -6.5
+PLAUSIBLE_WEIGHT = -6.5
 """A sentence is looked at closely when its words weigh at least this, or a rule sees something in it."""
 
 Array = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 
 
-def worth_a_look(weight: Array, rules: Array) -> Flags:
+def plausible_sentences(weight: Array, rules: Array) -> Flags:
     """Which sentences may state a clause of one type at all: few of them."""
-    return np.asarray((weight > WORTH) | (rules[:, :2].max(axis=1, initial=0.0) > 0), dtype=bool)
+    return np.asarray((weight > PLAUSIBLE_WEIGHT) | (rules[:, :2].max(axis=1, initial=0.0) > 0), dtype=bool)
 
 
-def bearings(
+def context_features(
     index: int, weights: Array, rules: Array, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]
 ) -> Array:
     """(sentences, FACTS) for the clause type at `index`, of a whole document.
@@ -32,7 +32,7 @@ def bearings(
     """
     count = len(plain)
     if not count:
-        return np.zeros((0, FACTS), np.float32)
+        return np.zeros((0, FEATURE_COUNT), np.float32)
     weight = weights[:, index]
     columns = (
         *_around(weight, blocks, headings),
@@ -51,7 +51,7 @@ def _around(weight: Array, blocks: Sequence[int], headings: Sequence[str]) -> tu
     """The sentence, its neighbours, the best of its paragraph, best and mean under its heading."""
     _, block = np.unique(np.asarray(blocks), return_inverse=True)
     _, heading = np.unique(np.asarray(headings), return_inverse=True)
-    floored = np.maximum(weight, WORTH)
+    floored = np.maximum(weight, PLAUSIBLE_WEIGHT)
     mean = np.bincount(heading, floored) / np.bincount(heading)
     return (
         weight,
@@ -63,7 +63,7 @@ def _around(weight: Array, blocks: Sequence[int], headings: Sequence[str]) -> tu
 
 
 def _best(weight: Array, group: npt.NDArray[np.intp]) -> Array:
-    best = np.full(group.max() + 1, FAR, np.float32)
+    best = np.full(group.max() + 1, NO_CLAUSE, np.float32)
     np.maximum.at(best, group, weight)
     return best[group]
 
@@ -102,11 +102,11 @@ def _of_rules(rules: Array) -> tuple[npt.NDArray[np.floating], ...]:
 def _of_others(index: int, weights: Array) -> tuple[Array, ...]:
     """The best of the other types, and by how much this one is ahead."""
     other_weights = np.delete(weights, index, axis=1)
-    best = other_weights.max(axis=1) if other_weights.shape[1] else np.full(len(weights), FAR, np.float32)
+    best = other_weights.max(axis=1) if other_weights.shape[1] else np.full(len(weights), NO_CLAUSE, np.float32)
     return best, weights[:, index] - best
 
 
-def shifted(values: Array, by: int, beyond: float = FAR) -> Array:
+def shifted(values: Array, by: int, beyond: float = NO_CLAUSE) -> Array:
     """Each value in the place of its neighbour `by` behind it."""
     out = np.full_like(values, beyond)
     if by > 0:

@@ -11,7 +11,7 @@ MIN_CONFIDENCE = 0.6
 """A clause of the local engine that is less sure is no contradiction to a model that reports none."""
 
 
-def compared(
+def compare_engines(
     model: Sequence[Candidate],
     local: Sequence[Candidate],
     judged: Collection[str],
@@ -39,7 +39,7 @@ def compared(
     ]
     invented = {candidate.clause_type for candidate in model if candidate.quote in lost}
     candidates = [
-        replace(candidate, disputed=_said(candidate.source, "the local engine"))
+        replace(candidate, disputed=_not_seen(candidate.source, "the local engine"))
         if candidate.clause_type in judged and candidate.clause_type not in by_local
         else candidate
         for candidate in model
@@ -49,11 +49,11 @@ def compared(
             why = _unproved if candidate.clause_type in invented else _unstated
             candidates.append(replace(candidate, disputed=why(candidate.source, model_source)))
         elif candidate.confidence >= MIN_CONFIDENCE and candidate.clause_type not in by_model:
-            candidates.append(replace(candidate, disputed=_said(candidate.source, model_source)))
+            candidates.append(replace(candidate, disputed=_not_seen(candidate.source, model_source)))
     return candidates
 
 
-def _said(engine: str, second_engine: str) -> str:
+def _not_seen(engine: str, second_engine: str) -> str:
     return f"{engine} found it, {second_engine} did not"
 
 

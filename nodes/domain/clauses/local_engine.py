@@ -7,32 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nodes.domain.clauses.classifier import LANGUAGE, Array, Model, load_model, sure
-from nodes.domain.clauses.rules import SHORTEST, denies, find, find_opposites, load_rules
+from nodes.domain.clauses.classifier import LANGUAGE, Array, Model, clause_probabilities, load_model
+from nodes.domain.clauses.rules import SHORTEST, find_by_rules, find_opposites, is_denial, load_rules
 from nodes.domain.evidence.findings import Candidate
 from nodes.domain.text.documents import PAGE_BREAK, DocumentText
 from nodes.domain.text.normalise import simplify
 from nodes.domain.text.sentences import Sentence, sentences
 
 SOURCE = "local:model@3"
-JOINS, JOINS_APART = 0.02, 0.05
+JOIN_PROBABILITY, JOIN_PROBABILITY_APART = 0.02, 0.05
 """A neighbour of a clause's sentence that is at least this sure belongs to its quote; surer in another paragraph."""
 LONGEST = 800
 """Characters of a quote of several sentences."""
 MAX_QUOTES = 20
 """Quotes of one type in one document, the surest."""
-SURE_RULE = 0.9
+TRUSTED_RULE = 0.9
 """A rule that is at least this sure is believed where the model sees no clause of the type."""
-SHORT, SURE_IN_SHORT = 3_000, 0.6
+SHORT_TEXT, TRUSTED_RULE_IN_SHORT_TEXT = 3_000, 0.6
 """The model has learned from whole contracts: in a text of fewer characters a rule is believed from less on."""
-ROUTED = 0.4
+PASSAGE_SHARE = 0.4
 """Passages are at most this share of a text."""
 UNLIKELY = 0.01
 """A sentence that is less likely than this to state any of the clauses is not worth a model's reading."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LocalReading:
     """What the local engine makes of a document."""
 
     candidates: list[Candidate]
@@ -41,28 +41,30 @@ class Seen:
     """Sentences that a model should read beside the clauses, the surest first."""
 
 
-def look(text: DocumentText, types: Sequence[str]) -> Seen:
+def find_clauses(text: DocumentText, types: Sequence[str]) -> LocalReading:
     """Clauses of these types. Raises MissingPart when rules or model are not installed."""
     if text.language not in (LANGUAGE, ""):
-        rule_candidates = find(text, types)
-        return Seen(rule_candidates, [])
-    return with_model(load_model(), text, types)
+        rule_candidates = find_by_rules(text, types)
+        return LocalReading(rule_candidates, [])
+    return find_clauses_with(load_model(), text, types)
 
 
-def with_model(model: Model, text: DocumentText, types: Sequence[str]) -> Seen:
+def find_clauses_with(model: Model, text: DocumentText, types: Sequence[str]) -> LocalReading:
     """The same with a model of one's own, for a text that is English as far as can be told."""
-    rule_candidates = find(text, types)
-    by_model, passages = classified(model, text, types)
+    rule_candidates = find_by_rules(text, types)
+    by_model, passages = classify(model, text, types)
     types_seen = {candidate.clause_type for candidate in by_model}
     judged = set(map(str, model.types)) if text.language == LANGUAGE else set()
-    sure_rule = SURE_RULE if len(text.text) >= SHORT else SURE_IN_SHORT
+    sure_rule = TRUSTED_RULE if len(text.text) >= SHORT_TEXT else TRUSTED_RULE_IN_SHORT_TEXT
     from_rules = [
         candidate
         for candidate in rule_candidates
         if candidate.clause_type not in types_seen
         and (candidate.clause_type not in judged or candidate.confidence >= sure_rule)
     ]
-    return Seen(_in_order([*by_model, *from_rules, *_opposites(text, types, [*by_model, *from_rules])]), passages)
+    return LocalReading(
+        _in_order([*by_model, *from_rules, *_opposites(text, types, [*by_model, *from_rules])]), passages
+    )
 
 
 def _opposites(text: DocumentText, types: Sequence[str], candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -85,15 +87,15 @@ def _in_order(candidates: list[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda candidate: (candidate.start or 0, candidate.clause_type))
 
 
-def classified(model: Model, text: DocumentText, types: Sequence[str]) -> tuple[list[Candidate], list[Candidate]]:
+def classify(model: Model, text: DocumentText, types: Sequence[str]) -> tuple[list[Candidate], list[Candidate]]:
     """Clauses and passages that the model sees, for those of the types that it knows."""
     split = sentences(text)
-    probabilities = chances_of(model, text, split)
+    probabilities = sentence_probabilities(model, text, split)
     candidates: list[Candidate] = []
     for index, name in enumerate(map(str, model.types)):
         if name not in types or not split:
             continue
-        probability = affirming(text, split, probabilities[:, index], name)
+        probability = zero_denials(text, split, probabilities[:, index], name)
         if probability.max() >= model.present[index]:
             candidates += quotes(
                 text, split, probability, name, min(float(model.seed[index]), float(probability.max()))
@@ -113,7 +115,7 @@ def _passages(
     if not columns or not split:
         return []
     best = probabilities[:, columns].max(axis=1)
-    budget = ROUTED * len(text.text)
+    budget = PASSAGE_SHARE * len(text.text)
     passages: list[Candidate] = []
     for place in map(int, np.argsort(-best, kind="stable")):
         budget -= split[place].end - split[place].start
@@ -124,26 +126,26 @@ def _passages(
     return passages
 
 
-def chances_of(model: Model, text: DocumentText, split: Sequence[Sentence]) -> Array:
+def sentence_probabilities(model: Model, text: DocumentText, split: Sequence[Sentence]) -> Array:
     """How sure the model is of each sentence (rows) and type (columns)."""
     plain = [simplify(text.text[sentence.start : sentence.end]) for sentence in split]
     headings = [simplify(f"{sentence.article} / {sentence.heading}") for sentence in split]
-    probabilities = sure(model, plain, headings, [sentence.block for sentence in split])
-    return stated(probabilities, plain)
+    probabilities = clause_probabilities(model, plain, headings, [sentence.block for sentence in split])
+    return zero_titles(probabilities, plain)
 
 
-def stated(probabilities: Array, plain: Sequence[str]) -> Array:
+def zero_titles(probabilities: Array, plain: Sequence[str]) -> Array:
     """The same, and nothing for titles and lines of a table of contents."""
     states = np.array([len(sentence) >= SHORTEST and "....." not in sentence for sentence in plain], dtype=bool)
     return np.asarray(probabilities * states[:, None] if len(plain) else probabilities, dtype=np.float32)
 
 
-def affirming(text: DocumentText, split: Sequence[Sentence], probability: Array, clause_type: str) -> Array:
+def zero_denials(text: DocumentText, split: Sequence[Sentence], probability: Array, clause_type: str) -> Array:
     """The chances of a type, and nothing for sentences that say the opposite: to the model they look alike."""
     rule = next((rule for rule in load_rules()[LANGUAGE].rule if rule.type == clause_type), None)
     affirmed = probability.copy()
-    for place in map(int, np.flatnonzero(probability >= JOINS)):
-        if rule and denies(rule, simplify(text.text[split[place].start : split[place].end])):
+    for place in map(int, np.flatnonzero(probability >= JOIN_PROBABILITY)):
+        if rule and is_denial(rule, simplify(text.text[split[place].start : split[place].end])):
             affirmed[place] = 0
     return affirmed
 
@@ -175,7 +177,9 @@ def _neighbour(
     for place, edge in ((first - 1, first), (last + 1, last)):
         if not 0 <= place < len(split) or place in used:
             continue
-        if probability[place] < (JOINS if split[place].block == split[edge].block else JOINS_APART):
+        if probability[place] < (
+            JOIN_PROBABILITY if split[place].block == split[edge].block else JOIN_PROBABILITY_APART
+        ):
             continue
         start, end = split[min(first, place)].start, split[max(last, place)].end
         upper, lower = sorted((place, edge))

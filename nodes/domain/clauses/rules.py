@@ -28,7 +28,7 @@ SHORTEST = 25
 
 OPPOSITES = {"cap_on_liability": "uncapped_liability"}
 """Of which type a sentence is that says only that there is none of the first."""
-SURE_OPPOSITE = 0.85
+OPPOSITE_CONFIDENCE = 0.85
 
 _NONE = re.compile(r"\b(?:in no (?:event|case)|under no circumstances?|neither|nor|no party|nothing)\b")
 _QUALIFIED = re.compile(
@@ -89,7 +89,7 @@ class Rule(_Part):
     limit: int = Field(default=6, ge=1, description="At most so many candidates a document, the surest.")
 
     @cached_property
-    def not_this(self) -> re.Pattern[str] | None:
+    def exclusion(self) -> re.Pattern[str] | None:
         return _any(self.negative)
 
     @cached_property
@@ -101,7 +101,7 @@ class Rule(_Part):
         return _any(self.headings)
 
     @cached_property
-    def goes_on(self) -> re.Pattern[str] | None:
+    def continuation(self) -> re.Pattern[str] | None:
         return _any(self.continues)
 
 
@@ -114,7 +114,7 @@ class RuleFile(_Part):
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _SimplifiedSentence:
     """A sentence as the rules read it."""
 
     sentence: Sentence
@@ -147,7 +147,7 @@ def load_rules() -> dict[str, RuleFile]:
     return files
 
 
-def find(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
+def find_by_rules(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
     """Clauses of these types, quotes verbatim, in the order of the document.
 
     Where the language cannot be told, the rules of all languages are tried.
@@ -157,7 +157,7 @@ def find(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
     return _applied(text, [(rule, f"local:rules@{file.version}") for file in chosen for rule in file.rule], types)
 
 
-def find_own(text: DocumentText, rules: Sequence[Rule], types: Sequence[str], source: str) -> list[Candidate]:
+def find_by_own_rules(text: DocumentText, rules: Sequence[Rule], types: Sequence[str], source: str) -> list[Candidate]:
     """The same by rules that a user wrote, for the language of this text; `source` is what the candidates name."""
     return _applied(text, [(rule, source) for rule in rules], types)
 
@@ -174,9 +174,9 @@ def find_opposites(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
             if len(words) < SHORTEST or not any(keyword in lowered for keyword in rule.keywords):
                 continue
             plain = simplify(words)
-            if denies(rule, plain) and not _is_denied(rule, plain):
+            if is_denial(rule, plain) and not _is_denied(rule, plain):
                 source = f"local:rules@{file.version}"
-                candidates.append(Candidate(OPPOSITES[rule.type], words, SURE_OPPOSITE, source, sentence.start))
+                candidates.append(Candidate(OPPOSITES[rule.type], words, OPPOSITE_CONFIDENCE, source, sentence.start))
     return candidates
 
 
@@ -188,7 +188,7 @@ def _is_denied(rule: Rule, plain: str) -> bool:
 
 def _applied(text: DocumentText, rules: Sequence[tuple[Rule, str]], types: Sequence[str]) -> list[Candidate]:
     simplified = [
-        _Read(
+        _SimplifiedSentence(
             sentence,
             simplify(text.text[sentence.start : sentence.end]),
             simplify(f"{sentence.article} / {sentence.heading}"),
@@ -204,7 +204,7 @@ def _applied(text: DocumentText, rules: Sequence[tuple[Rule, str]], types: Seque
     return sorted(candidates.values(), key=lambda c: (c.start or 0, c.clause_type))
 
 
-def _apply(rule: Rule, simplified: list[_Read], text: DocumentText, source: str) -> list[Candidate]:
+def _apply(rule: Rule, simplified: list[_SimplifiedSentence], text: DocumentText, source: str) -> list[Candidate]:
     hits = sorted(_hits(rule, simplified), key=lambda hit: (-hit.confidence, hit.index))[: rule.limit]
     candidates = []
     used: set[int] = set()
@@ -218,28 +218,28 @@ def _apply(rule: Rule, simplified: list[_Read], text: DocumentText, source: str)
     return candidates
 
 
-def _last(rule: Rule, simplified: list[_Read], index: int) -> int:
+def _last(rule: Rule, simplified: list[_SimplifiedSentence], index: int) -> int:
     """The last sentence of the clause that begins here: one more, when it goes on with the same thing."""
     follows = index + 1
-    if rule.goes_on is None or follows >= len(simplified):
+    if rule.continuation is None or follows >= len(simplified):
         return index
     same = simplified[follows].sentence.block == simplified[index].sentence.block
-    return follows if same and rule.goes_on.match(simplified[follows].plain) else index
+    return follows if same and rule.continuation.match(simplified[follows].plain) else index
 
 
-def _hits(rule: Rule, simplified: list[_Read]) -> Iterator[_Hit]:
+def _hits(rule: Rule, simplified: list[_SimplifiedSentence]) -> Iterator[_Hit]:
     strong: dict[int, float] = {}
     weak: dict[int, float] = defaultdict(float)
     for index, sentence in enumerate(simplified):
-        if not any(keyword in sentence.plain for keyword in rule.keywords) or not _says_something(sentence.plain):
+        if not any(keyword in sentence.plain for keyword in rule.keywords) or not _can_state_clause(sentence.plain):
             continue
         titled = bool(rule.title and rule.title.search(sentence.heading))
         strong_confidence = _best(rule.strong, sentence.plain, titled)
         weak_confidence = _best(rule.weak, sentence.plain, titled) if not strong_confidence else 0.0
         if (
             not (strong_confidence or weak_confidence)
-            or (rule.not_this and rule.not_this.search(sentence.plain))
-            or denies(rule, sentence.plain)
+            or (rule.exclusion and rule.exclusion.search(sentence.plain))
+            or is_denial(rule, sentence.plain)
         ):
             continue
         if strong_confidence:
@@ -256,31 +256,31 @@ def _hits(rule: Rule, simplified: list[_Read]) -> Iterator[_Hit]:
             yield _Hit(index, round(abs(confidence), 2))
 
 
-def denies(rule: Rule, plain: str) -> bool:
+def is_denial(rule: Rule, plain: str) -> bool:
     """Whether a simplified sentence says only the opposite: that there is no such clause."""
     if rule.denial is None or not rule.denial.search(plain) or _QUALIFIED.search(plain):
         return False
     return not _best(rule.strong, rule.denial.sub(" ", plain), titled=False)
 
 
-def signs(rule: Rule, plain: str, titled: bool) -> tuple[float, float, float, float]:
+def sign_confidences(rule: Rule, plain: str, titled: bool) -> tuple[float, float, float, float]:
     """What a rule sees in a simplified sentence: strong sign, weak sign, sign against it, a heading of its type."""
     strong = weak = 0.0
-    if any(keyword in plain for keyword in rule.keywords) and _says_something(plain):
+    if any(keyword in plain for keyword in rule.keywords) and _can_state_clause(plain):
         strong, weak = _best(rule.strong, plain, titled), _best(rule.weak, plain, titled)
-    against = bool((strong or weak) and rule.not_this and rule.not_this.search(plain))
+    against = bool((strong or weak) and rule.exclusion and rule.exclusion.search(plain))
     return strong, weak, float(against), float(titled)
 
 
-def _says_something(plain: str) -> bool:
+def _can_state_clause(plain: str) -> bool:
     """Long enough to state a clause, and no line of a table of contents."""
     return len(plain) >= SHORTEST and "....." not in plain and ". . . ." not in plain
 
 
-def _best(signs: Iterable[Sign], plain: str, titled: bool) -> float:
+def _best(alternatives: Iterable[Sign], plain: str, titled: bool) -> float:
     """The surest sign in the sentence; one that is too unsure to be worth a reader's time is none."""
     best = 0.0
-    for sign in signs:
+    for sign in alternatives:
         confidence = sign.confidence if not titled else _under_title(sign)
         if confidence > best and confidence >= FLOOR and sign.regex.search(plain):
             best = confidence

@@ -37,7 +37,7 @@ _ALL = 0xFFFFFFFFFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Features:
+class SparseVectors:
     """Entries of a sparse matrix with a row for each sentence, in order of their rows."""
 
     rows: Ints
@@ -52,20 +52,20 @@ def width(notions: int) -> int:
     return HASHED + notions + notions * (notions - 1) // 2 + PLACE
 
 
-def features(
+def sentence_vectors(
     plain: Sequence[str],
     headings: Sequence[str],
     notions: Mapping[str, re.Pattern[str]],
     first: int = 0,
     total: int | None = None,
-) -> Features:
+) -> SparseVectors:
     """What the classifier sees of sentences in a row, all simplified, each with its heading.
 
     `first` is the place of the first one among the `total` of the document.
     """
     if not plain:
         no_rows = np.zeros(0, np.int64)
-        return Features(no_rows, no_rows, np.zeros(0, np.float32), 0)
+        return SparseVectors(no_rows, no_rows, np.zeros(0, np.float32), 0)
     before, behind = ["", *plain[:-1]], [*plain[1:], ""]
     blocks = [
         _words(plain, 1, pairs=True, framed=True, scale=1.0),
@@ -77,7 +77,7 @@ def features(
     ]
     rows, columns, values = (np.concatenate([block[part] for block in blocks]) for part in range(3))
     order = np.argsort(rows, kind="stable")
-    return Features(rows[order], columns[order], values[order].astype(np.float32), len(plain))
+    return SparseVectors(rows[order], columns[order], values[order].astype(np.float32), len(plain))
 
 
 @lru_cache(maxsize=100_000)
@@ -150,7 +150,7 @@ def _place(plain: Sequence[str], column: int, first: int, total: int) -> tuple[I
     """Where in the document the sentence stands, and how long it is."""
     index = np.arange(first, first + len(plain))
     sizes = np.array([len(text) for text in plain], dtype=np.float64)
-    features = (index / total * 2 - 1, np.log(sizes + 1) - 5, index < EDGE, total - index < EDGE)
-    values = np.stack([np.asarray(value, dtype=np.float64) for value in features], axis=1) * 0.2
+    placement = (index / total * 2 - 1, np.log(sizes + 1) - 5, index < EDGE, total - index < EDGE)
+    values = np.stack([np.asarray(value, dtype=np.float64) for value in placement], axis=1) * 0.2
     rows = np.repeat(np.arange(len(plain)), PLACE).astype(np.int64)
     return rows, np.tile(np.arange(column, column + PLACE), len(plain)).astype(np.int64), values.reshape(-1)

@@ -47,7 +47,7 @@ class Trees:
             raise ValueError("its trees ask for nothing")
 
 
-def chances(trees: Trees, features: Array) -> Array:
+def tree_probabilities(trees: Trees, features: Array) -> Array:
     """A chance between 0 and 1 for each row of facts."""
     sums = [_sums(trees, features[first : first + ROWS_AT_ONCE]) for first in range(0, len(features), ROWS_AT_ONCE)]
     total = np.concatenate(sums) if sums else np.zeros(0, np.float32)

@@ -12,20 +12,20 @@ from nodes.domain.shared.formats import NAME_LIMIT, one_line
 from nodes.domain.text.documents import PAGE_STATES
 
 
-class Say(Protocol):
+class Phrasing(Protocol):
     """Fills in a sentence of the text table."""
 
     def __call__(self, key: str, **values: object) -> str: ...
 
 
-def pages_of(document: DocumentResult) -> tuple[int, int]:
+def page_counts(document: DocumentResult) -> tuple[int, int]:
     """(pages whose whole content is known, all pages): an empty page has been read."""
     fully_known = sum(state in ("read", "ocr", "empty") for _, state, _ in document.pages)
     return fully_known, len(document.pages)
 
 
-def covered(
-    documents: Sequence[DocumentResult], phrase: Say, count: Callable[[int, str], str], conjunction: str
+def coverage_sentences(
+    documents: Sequence[DocumentResult], phrase: Phrasing, count: Callable[[int, str], str], conjunction: str
 ) -> tuple[tuple[Sentence, ...], bool]:
     """The sentences, and whether something was not read. The first one says so. `conjunction` is " and "."""
 
@@ -62,7 +62,7 @@ def covered(
     return tuple(Sentence(text) for text in [*opening, *details]), bool(unread or lost_pages)
 
 
-def _lost(documents: Iterable[DocumentResult], phrase: Say) -> Iterable[str]:
+def _lost(documents: Iterable[DocumentResult], phrase: Phrasing) -> Iterable[str]:
     for document in documents:
         reason = one_line(document.reason, 300 + NAME_LIMIT).rstrip(".") or phrase("no_reason")
         if reason.startswith(f"{document.document} "):
@@ -75,7 +75,7 @@ def _lost(documents: Iterable[DocumentResult], phrase: Say) -> Iterable[str]:
         )
 
 
-def _pages(documents: Iterable[DocumentResult], phrase: Say) -> Iterable[str]:
+def _pages(documents: Iterable[DocumentResult], phrase: Phrasing) -> Iterable[str]:
     for document in documents:
         if document.state != "done":
             continue

@@ -10,7 +10,7 @@ from nodes.domain.text.normalise import Span
 from nodes.domain.text.quantities import negations, numbers_in, quantities
 from nodes.domain.text.sentences import Sentence
 
-PUT_BACK = 600
+MAX_RESTORED = 600
 """Characters of a sentence before or behind a quote; a longer one is a list, of which each item is read by itself."""
 
 _REFERENCE = re.compile(
@@ -41,7 +41,7 @@ _PARTY = re.compile(
 )
 
 
-class Elisions:
+class EllipsisCheck:
     """Judges the gaps of elided quotes in one document."""
 
     def __init__(self, text: str, sentences: Sequence[Sentence]) -> None:
@@ -65,14 +65,14 @@ class Elisions:
         begins = after is None or _LABEL.fullmatch(self._text[after.start : second[0]]) is not None
         return not (ended and begins)
 
-    def put_back(self, spans: Sequence[Span]) -> list[Span]:
+    def with_negations(self, spans: Sequence[Span]) -> list[Span]:
         """The spans of a quote with the beginning and the end of its sentence where these say no and it left them out:
         "party shall be liable" of "Neither party shall be liable"."""
         (start, _), (_, end) = spans[0], spans[-1]
         first, last = self._at(start), self._at(end - 1)
-        if first is not None and start - first.start <= PUT_BACK and negations(self._text[first.start : start]):
+        if first is not None and start - first.start <= MAX_RESTORED and negations(self._text[first.start : start]):
             start = first.start
-        if last is not None and last.end - end <= PUT_BACK and negations(self._text[end : last.end]):
+        if last is not None and last.end - end <= MAX_RESTORED and negations(self._text[end : last.end]):
             end = last.end
         if len(spans) == 1:
             return [(start, end)]

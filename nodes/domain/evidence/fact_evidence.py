@@ -11,7 +11,7 @@ from nodes.domain.evidence.note_model import Note, Sentence
 from nodes.domain.runs.settings import DocumentResult
 
 
-def borrowed_from(fact: Fact, row: DocumentResult) -> Finding:
+def fact_as_finding(fact: Fact, row: DocumentResult) -> Finding:
     """A fact in the form in which the check of sentences knows evidence."""
     place = Location(fact.alignment, fact.spans, fact.page, fact.page_end)
     return Finding(
@@ -32,7 +32,7 @@ def borrowed_from(fact: Fact, row: DocumentResult) -> Finding:
     )
 
 
-def place_of_override(finding: Finding) -> Finding:
+def override_as_finding(finding: Finding) -> Finding:
     """Where an amendment touches a clause, as evidence of that place alone: known by code, so it quotes nothing."""
     override = finding.overridden or {}
     return Finding(
@@ -53,7 +53,7 @@ def place_of_override(finding: Finding) -> Finding:
     )
 
 
-def without(note: Note, borrowed: Collection[str], links: Mapping[str, str]) -> Note:
+def without_evidence(note: Note, borrowed: Collection[str], links: Mapping[str, str]) -> Note:
     """The note without the evidence that only its sentences needed, linked to a finding at the same place, if any."""
     sections = tuple(
         replace(section, sentences=tuple(_linked(sentence, borrowed, links) for sentence in section.sentences))

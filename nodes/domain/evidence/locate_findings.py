@@ -20,11 +20,11 @@ _WORD = re.compile(r"[^\W_]{2,}")
 _NUMBERED = re.compile(r"^\W*(?:(?:article|section|clause)\s+)?(?:\d[\d.]*|[ivxlc]+\b)?\W*", re.IGNORECASE)
 _STATES = re.compile(r"\d|\w\s?:\s*\w")
 """Behind its number, a heading has no figure and no colon."""
-SAYING = 3
+MIN_WORDS = 3
 """Words of sentences, not of headings, from which a quote says something."""
 
 
-def located(
+def locate_candidates(
     text: DocumentText, source: SourceDocument, candidates: Sequence[Candidate], supplier: str
 ) -> list[Finding]:
     """Candidates as findings with their place, one for each clause type and place, in order of the text.
@@ -35,7 +35,7 @@ def located(
     by_id: dict[str, Finding] = {}
     for candidate in candidates:
         place = locator.locate(candidate.quote, candidate.start)
-        place = place if candidate.source.startswith(LOCAL) else locator.whole(place)
+        place = place if candidate.source.startswith(LOCAL) else locator.with_negations(place)
         finding = Finding(
             finding_id=finding_id(source.sha256, candidate.clause_type, place, candidate.quote),
             document=source.document,
@@ -81,12 +81,12 @@ def bare_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozense
         if _STATES.search(_NUMBERED.sub("", candidate.quote)):
             continue
         spans = locator.locate(candidate.quote, candidate.start).spans
-        if spans and sum(_words_said(text.text, split, starts, span) for span in spans) < SAYING:
+        if spans and sum(_word_count(text.text, split, starts, span) for span in spans) < MIN_WORDS:
             bare.add(candidate.quote)
     return frozenset(bare)
 
 
-def _words_said(text: str, split: Sequence[Sentence], starts: Sequence[int], span: tuple[int, int]) -> int:
+def _word_count(text: str, split: Sequence[Sentence], starts: Sequence[int], span: tuple[int, int]) -> int:
     """Words of the sentences in a span; the letters that number them are none."""
     within = split[max(bisect_right(starts, span[0]) - 1, 0) : bisect_left(starts, span[1])]
     return sum(
@@ -94,13 +94,13 @@ def _words_said(text: str, split: Sequence[Sentence], starts: Sequence[int], spa
     )
 
 
-def names_itself(text: DocumentText, name: str, quote: str) -> bool:
+def states_name(text: DocumentText, name: str, quote: str) -> bool:
     """Does the document have this name, and the words that are said to give it?"""
     locator = Locator(text)
     return all(locator.locate(words).alignment != "not_found" for words in (name, quote) if words)
 
 
-def located_facts(text: DocumentText, proposed: Iterable[Mapping[str, Any]]) -> list[Fact]:
+def locate_facts(text: DocumentText, proposed: Iterable[Mapping[str, Any]]) -> list[Fact]:
     """Statements of an engine, {kind, value, quote, detail, start, source}, as facts with their place.
 
     They keep their order; the same value of one kind at the same place is one fact. What is not in the document is

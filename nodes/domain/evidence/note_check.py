@@ -13,13 +13,13 @@ from nodes.domain.evidence.note_model import Dropped, Note, Sentence, is_stated,
 from nodes.domain.shared.formats import clean
 from nodes.domain.text.normalise import unaccented
 from nodes.domain.text.quantities import negated, numbers_in
-from nodes.domain.text.supplier_names import base
+from nodes.domain.text.supplier_names import base_name
 
 MAX_CLAIMS = 3
 """How many sentences in a writer's own words may stand on the same place of a document."""
 FULL_QUOTE = 400
 """Characters of a long quote with which a sentence gives it, not claims something of it."""
-OVERUSED = "is one more claim on a quote that carries {count} already"
+TOO_MANY_CLAIMS = "is one more claim on a quote that carries {count} already"
 
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|\"([^\"]+)\"")
 _PLACE = re.compile(
@@ -89,8 +89,8 @@ def check(sentence: Sentence, findings_by_id: Mapping[str, Finding], parties: Co
 def _uncovered(text: str, cited: Sequence[Finding], parties: Collection[str]) -> str | None:
     quotes = [_one_space(finding.quote) for finding in cited]
     names = [_one_space(name) for finding in cited for name in (finding.document, finding.supplier) if name]
-    suppliers = {base(finding.supplier) for finding in cited if finding.supplier}
-    names += [_one_space(party) for party in parties if base(party) in suppliers]
+    suppliers = {base_name(finding.supplier) for finding in cited if finding.supplier}
+    names += [_one_space(party) for party in parties if base_name(party) in suppliers]
     own_words, strange = _without_evidence(text, quotes, names)
     if strange:
         return f"quotes “{strange[:60]}”, which its evidence does not say"
@@ -165,7 +165,7 @@ def _negation(text: str, own_words: str, quotes: str) -> str | None:
     return None
 
 
-def verified(
+def drop_unsupported(
     note: Note, max_claims: int = MAX_CLAIMS, uncounted: Collection[str] = ()
 ) -> tuple[Note, tuple[Dropped, ...]]:
     """Drop every sentence that `check` objects to; what was dropped is returned and counted in the note.
@@ -201,7 +201,7 @@ def _overused(sentence: Sentence, by_id: Mapping[str, Finding], claims: Counter[
         if _one_space(finding.quote)[:FULL_QUOTE] not in text
     }
     if any(claims[place] >= max_claims for place in places):
-        return OVERUSED.format(count=max_claims)
+        return TOO_MANY_CLAIMS.format(count=max_claims)
     claims.update(places)
     return None
 

@@ -148,7 +148,7 @@ def status_of(finding: Finding) -> Status:
     return "waiting" if finding.needs_review else "passed"
 
 
-def is_weighed(note: Note) -> bool:
+def has_risk(note: Note) -> bool:
     """Does risk mean anything in this note? Of what a court decided only a finding with points has any."""
     return note.section("index") is None or any(finding.score for finding in note.findings)
 

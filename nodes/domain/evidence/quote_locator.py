@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from rapidfuzz.distance import Levenshtein
 
-from nodes.domain.evidence.ellipsis import Elisions
+from nodes.domain.evidence.ellipsis import EllipsisCheck
 from nodes.domain.evidence.findings import Alignment, Box, Location
 from nodes.domain.evidence.fuzzy_match import (
     MAX_FUZZY_CHARS,
@@ -51,7 +51,7 @@ _PIVOTS = frozenset(_PIVOT_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _QuotePlace:
     alignment: Alignment
     span: Span
     similarity: float = 1.0
@@ -85,26 +85,26 @@ class Locator:
         slip = self._fuzzy(quote, 0, hint)
         return NOT_FOUND if slip is None else self._location([slip])
 
-    def whole(self, place: Location) -> Location:
+    def with_negations(self, place: Location) -> Location:
         """The same place with what its sentence says no with, where the quote left that out."""
         if not place.spans:
             return place
-        spans = self._elisions.put_back(place.spans)
+        spans = self._ellipses.with_negations(place.spans)
         if tuple(spans) == place.spans:
             return place
-        return self._location([_Place(place.alignment, span, place.similarity) for span in spans])
+        return self._location([_QuotePlace(place.alignment, span, place.similarity) for span in spans])
 
-    def _letters(self, quote: str, start: int, hint: int | None) -> _Place | None:
+    def _letters(self, quote: str, start: int, hint: int | None) -> _QuotePlace | None:
         """exact, else normalized, at or behind `start`; normalized beside the hint comes before exact elsewhere."""
         exact = nearest(self._text, quote, start, hint, lambda at: (at, at + len(quote)), self._text)
         if exact is not None and (hint is None or abs(exact[0] - hint) <= BESIDE):
-            return _Place("exact", exact)
+            return _QuotePlace("exact", exact)
         needle = fold(quote).text.strip(_EDGE_PUNCTUATION)
         for hay in self._folds() if needle else ():
             span = self._in_fold(hay, needle, start, hint)
             if span is not None and (exact is None or _nearer(span, exact, hint)):
-                return _Place("normalized", span)
-        return None if exact is None else _Place("exact", exact)
+                return _QuotePlace("normalized", span)
+        return None if exact is None else _QuotePlace("exact", exact)
 
     def _in_fold(self, hay: Folded, needle: str, start: int, hint: int | None) -> Span | None:
         at = None if hint is None else bisect_left(hay.offsets, hint)
@@ -127,9 +127,9 @@ class Locator:
         return doubtful
 
     def _misleads(self, spans: list[Span]) -> bool:
-        return any(self._elisions.misleads(a, b, self._without_furniture((a[1], b[0]))) for a, b in pairwise(spans))
+        return any(self._ellipses.misleads(a, b, self._without_furniture((a[1], b[0]))) for a, b in pairwise(spans))
 
-    def _chain(self, begin: _Place, parts: list[str]) -> list[_Place]:
+    def _chain(self, begin: _QuotePlace, parts: list[str]) -> list[_QuotePlace]:
         places = [begin]
         for part in parts[1:]:
             last = places[-1].span[1]
@@ -142,10 +142,10 @@ class Locator:
             places.append(place)
         return places
 
-    def _place(self, quote: str, start: int, hint: int | None) -> _Place | None:
+    def _place(self, quote: str, start: int, hint: int | None) -> _QuotePlace | None:
         return self._letters(quote, start, hint) or self._fuzzy(quote, start, hint)
 
-    def _fuzzy(self, quote: str, start: int, hint: int | None) -> _Place | None:
+    def _fuzzy(self, quote: str, start: int, hint: int | None) -> _QuotePlace | None:
         hay, needle = self._lean, fold(quote).text
         if not MIN_FUZZY_CHARS <= len(needle) <= MAX_FUZZY_CHARS:
             return None
@@ -158,7 +158,7 @@ class Locator:
             begin, end, similarity = aligned
             span = self._whole_words(hay.raw(begin, end))
             if self._says_the_same(quote, span):
-                return _Place("fuzzy", span, similarity)
+                return _QuotePlace("fuzzy", span, similarity)
         return None
 
     def _says_the_same(self, quote: str, span: Span) -> bool:
@@ -181,7 +181,7 @@ class Locator:
                 position = end
         return "".join((*pieces, self._text[position : span[1]]))
 
-    def _location(self, places: list[_Place]) -> Location:
+    def _location(self, places: list[_QuotePlace]) -> Location:
         spans = tuple(place.span for place in places)
         order: tuple[Alignment, ...] = ("exact", "normalized", "fuzzy")
         worst = max((place.alignment for place in places), key=order.index)
@@ -226,8 +226,8 @@ class Locator:
         return {}
 
     @cached_property
-    def _elisions(self) -> Elisions:
-        return Elisions(self._text, sentences(self._document))
+    def _ellipses(self) -> EllipsisCheck:
+        return EllipsisCheck(self._text, sentences(self._document))
 
     @cached_property
     def _full(self) -> Folded:

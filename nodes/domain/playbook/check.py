@@ -11,11 +11,11 @@ from nodes.domain.case_law import reader as decisions
 from nodes.domain.clauses.engine_files import LANGUAGES
 from nodes.domain.clauses.rules import FLOOR
 from nodes.domain.evidence.findings import RISKS
+from nodes.domain.playbook.consistency import SECTIONS, entries
 from nodes.domain.playbook.model import OwnRule, Playbook, compiles
 from nodes.domain.playbook.reading import Remark, key_of
-from nodes.domain.playbook.searched_types import known_locally
+from nodes.domain.playbook.searched_types import local_types
 from nodes.domain.playbook.toml_positions import Path, line_of
-from nodes.domain.playbook.whole import SECTIONS, entries
 from nodes.domain.text.normalise import simplify
 
 _LETTERS = re.compile(r"\\.|[^\W\d_]", re.UNICODE)
@@ -66,7 +66,7 @@ def _unknown_types(playbook: Playbook) -> Iterator[tuple[Path, str]]:
     for place, clause in enumerate(playbook.clauses):
         own = {rule.language for rule in playbook.rules if rule.type == clause.type}
         missing = [
-            language for language in LANGUAGES if language not in own and clause.type not in known_locally(language)
+            language for language in LANGUAGES if language not in own and clause.type not in local_types(language)
         ]
         if not missing:
             continue

@@ -35,7 +35,7 @@ def facts_version(playbook: Playbook) -> str:
     return f"{kind}@{reader[0]}" if reader else ""
 
 
-def read_as_decision(
+def read_ruling(
     version: str, text: DocumentText, types: Sequence[str]
 ) -> tuple[list[Candidate], list[Proposal]] | None:
     """Clauses and facts of a court decision; None for documents of another kind."""
@@ -47,7 +47,7 @@ def read_as_decision(
     return decisions.clauses(stated, types), stated
 
 
-def propose(version: str, text: DocumentText, candidates: Sequence[Candidate]) -> list[Proposal]:
+def propose_facts(version: str, text: DocumentText, candidates: Sequence[Candidate]) -> list[Proposal]:
     """Facts by the code of a `facts_version`; its clauses help to find them. Not located yet."""
     kind = version.partition("@")[0]
     reader = _reader(kind)

@@ -19,9 +19,9 @@ from nodes.domain.text.sentences import sentences
 
 INSTRUCTION, HIDDEN = "instruction_to_model", "hidden_text"
 CONFIDENCE = 0.9
-LEAST = 12
+MIN_HIDDEN_LETTERS = 12
 """Letters and digits from which hidden text says something; a page number or a stray mark does not."""
-QUOTED = 400
+MAX_QUOTE = 400
 _UNSEEN = re.compile(
     "\u00ad(?!\\s*\n)|[\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
 )
@@ -57,7 +57,7 @@ class HostileFile(BaseModel):
 
 
 @lru_cache(maxsize=1)
-def load() -> HostileFile:
+def load_hostile_rules() -> HostileFile:
     """Raises MissingPart when the file is absent or says something that it cannot say."""
     try:
         text = resources.files("nodes.playbooks.rules").joinpath("hostile.toml").read_text("utf-8")
@@ -66,31 +66,35 @@ def load() -> HostileFile:
         raise MissingPart(f"The rules hostile.toml cannot be read: {error}.") from error
 
 
-def clause_of(clause_type: str) -> Clause | None:
+def hostile_clause(clause_type: str) -> Clause | None:
     """What a type of hostile text counts; it does so under every playbook. None for any other type."""
     if clause_type not in (INSTRUCTION, HIDDEN):
         return None
-    return next((clause for clause in load().clause if clause.type == clause_type), None)
+    return next((clause for clause in load_hostile_rules().clause if clause.type == clause_type), None)
 
 
-def instructs(text: str) -> bool:
+def addresses_machine(text: str) -> bool:
     """Whether this sentence addresses a machine reader, also when its letters are disguised."""
     plain = simplify(text if text.isascii() else _UNSEEN.sub("", text).translate(_LOOKALIKES))
-    return any(sign.regex.search(plain) for sign in load().sign if any(keyword in plain for keyword in sign.keywords))
+    return any(
+        sign.regex.search(plain)
+        for sign in load_hostile_rules().sign
+        if any(keyword in plain for keyword in sign.keywords)
+    )
 
 
-def instructions(text: DocumentText) -> list[Span]:
+def instruction_spans(text: DocumentText) -> list[Span]:
     """Spans of the sentences that address a machine reader, in order."""
     return [
         (sentence.start, sentence.end)
         for sentence in sentences(text)
-        if instructs(text.text[sentence.start : sentence.end])
+        if addresses_machine(text.text[sentence.start : sentence.end])
     ]
 
 
-def addressed(text: DocumentText) -> list[Candidate]:
+def instruction_candidates(text: DocumentText) -> list[Candidate]:
     """What addresses a machine reader, as candidates: it is a finding whatever the playbook looks for."""
-    source = f"local:hostile@{load().version}"
+    source = f"local:hostile@{load_hostile_rules().version}"
     return [Candidate(INSTRUCTION, text.text[start:end], CONFIDENCE, source, start) for start, end in text.instructions]
 
 
@@ -99,7 +103,7 @@ def hidden_findings(text: DocumentText, source: SourceDocument, supplier: str) -
     findings: dict[str, Finding] = {}
     for number, reason, hidden in text.hidden:
         for clause_type in _types_of(reason, hidden):
-            quote = " ".join(hidden.split())[:QUOTED]
+            quote = " ".join(hidden.split())[:MAX_QUOTE]
             key = finding_id(source.sha256, clause_type, Location("not_found"), f"{number} {quote}")
             findings[key] = Finding(
                 finding_id=key,
@@ -114,22 +118,22 @@ def hidden_findings(text: DocumentText, source: SourceDocument, supplier: str) -
                 spans=(),
                 alignment="not_found",
                 confidence=CONFIDENCE,
-                source=f"local:hostile@{load().version}",
+                source=f"local:hostile@{load_hostile_rules().version}",
                 unit=text.unit,
             )
     return list(findings.values())
 
 
 def _types_of(reason: str, hidden: str) -> Iterator[str]:
-    if sum(char.isalnum() for char in hidden) < LEAST:
+    if sum(char.isalnum() for char in hidden) < MIN_HIDDEN_LETTERS:
         return
     if reason not in NO_ATTEMPT:
         yield HIDDEN
-    if instructs(hidden):
+    if addresses_machine(hidden):
         yield INSTRUCTION
 
 
-def masked(text: str, start: int, spans: Sequence[Span]) -> str:
+def mask_instructions(text: str, start: int, spans: Sequence[Span]) -> str:
     """A slice that begins at `start` of its document, with what addresses a machine reader taken out."""
     for first, last in sorted(spans, reverse=True):
         low, high = max(first - start, 0), min(last - start, len(text))

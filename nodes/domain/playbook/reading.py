@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from nodes.domain.playbook.consistency import consistency_problems, require_text
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.toml_positions import Path, line_of, toml_lines, toml_once, yaml_lines
-from nodes.domain.playbook.whole import whole_problems, with_not_empty
+from nodes.domain.playbook.toml_positions import Path, line_of, toml_lines, without_duplicate_keys, yaml_lines
 from nodes.domain.shared.errors import PlaybookError
 from nodes.domain.shared.formats import one_line
 
@@ -46,7 +46,7 @@ class Remark:
         return f"{place}: {self.text}" if place else self.text
 
 
-class _Wrong(Exception):
+class _Unparsable(Exception):
     """A text that is not TOML or YAML at all; carries the remark, and never leaves this module."""
 
     def __init__(self, line: int, text: str) -> None:
@@ -76,7 +76,7 @@ def read_playbook(data: bytes, name: str) -> Reading:
     try:
         plain, lines, problems = _parsed(data, name)
         playbook, model_problems = _validated(plain, lines)
-    except _Wrong as unreadable:
+    except _Unparsable as unreadable:
         return Reading(None, (unreadable.remark,), {})
     except RecursionError:
         return Reading(None, (Remark(0, "", "lists or tables are nested too deep: a playbook needs four levels."),), {})
@@ -88,10 +88,10 @@ def read_playbook(data: bytes, name: str) -> Reading:
 
 def parse_playbook(text: str, name: str) -> Playbook:
     """The playbook of a text. Raises PlaybookError, which names the file and its first problems."""
-    return required(read_playbook(text.encode("utf-8", "surrogatepass"), name), name)
+    return require_playbook(read_playbook(text.encode("utf-8", "surrogatepass"), name), name)
 
 
-def required(reading: Reading, name: str) -> Playbook:
+def require_playbook(reading: Reading, name: str) -> Playbook:
     """The playbook of a reading. Raises PlaybookError where it has problems."""
     if reading.playbook is not None:
         return reading.playbook
@@ -104,14 +104,16 @@ def required(reading: Reading, name: str) -> Playbook:
 def json_schema() -> str:
     """The JSON schema of a playbook, for editors; the shipped file holds exactly this."""
     schema = Playbook.model_json_schema()
-    with_not_empty(schema)
+    require_text(schema)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _validated(plain: Any, lines: Mapping[Path, int]) -> tuple[Playbook | None, list[Remark]]:
     """The playbook, or what is wrong with it in its parts and as a whole."""
-    by_path = {path: Remark(line_of(lines, path), key_of(path), text) for path, text in whole_problems(plain, lines)}
+    by_path = {
+        path: Remark(line_of(lines, path), key_of(path), text) for path, text in consistency_problems(plain, lines)
+    }
     try:
         return Playbook.model_validate(_strict(plain), strict=True), list(by_path.values())
     except ValidationError as error:
@@ -132,12 +134,12 @@ def _strict(value: Any) -> Any:
 def _parsed(data: bytes, name: str) -> tuple[Any, dict[Path, int], list[Remark]]:
     """What the text says, its lines, and what is wrong with its keys and numbers. Raises _Wrong, RecursionError."""
     if len(data) > MOST_BYTES:
-        raise _Wrong(0, f"it is larger than {MOST_BYTES // 1000} kB, which no playbook is: name another file.")
+        raise _Unparsable(0, f"it is larger than {MOST_BYTES // 1000} kB, which no playbook is: name another file.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _Wrong(line, "it is not UTF-8 text: save it as such.") from None
+        raise _Unparsable(line, "it is not UTF-8 text: save it as such.") from None
     return _yaml(text) if name.casefold().endswith(YAML_ENDINGS) else _toml(text)
 
 
@@ -146,9 +148,9 @@ def _toml(text: str) -> tuple[Any, dict[Path, int], list[Remark]]:
         return tomllib.loads(text), toml_lines(text), []
     except tomllib.TOMLDecodeError as error:
         line = getattr(error, "lineno", 0) or _line_in(str(error), text)
-        syntax_error = _Wrong(line, f"it is not TOML ({error}): mend this line, or name the file .yaml.")
+        syntax_error = _Unparsable(line, f"it is not TOML ({error}): mend this line, or name the file .yaml.")
     # Where keys that stand twice are all that it is not TOML for, the rest of it can be told too.
-    deduplicated, duplicates = toml_once(text)
+    deduplicated, duplicates = without_duplicate_keys(text)
     try:
         return tomllib.loads(deduplicated), toml_lines(deduplicated), [_twice(*duplicate) for duplicate in duplicates]
     except tomllib.TOMLDecodeError:
@@ -173,7 +175,7 @@ def _yaml(text: str) -> tuple[Any, dict[Path, int], list[Remark]]:
         for event in yaml.parse(text, Loader=loader):
             if isinstance(event, yaml.AliasEvent):
                 alias_mark: Any = event.start_mark
-                raise _Wrong(alias_mark.line + 1, f"the alias *{event.anchor} is not taken: write it out.")
+                raise _Unparsable(alias_mark.line + 1, f"the alias *{event.anchor} is not taken: write it out.")
         reader = loader(text)
         node = reader.get_single_node()
         if node is None:
@@ -183,9 +185,11 @@ def _yaml(text: str) -> tuple[Any, dict[Path, int], list[Remark]]:
     except yaml.YAMLError as error:
         mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = one_line(str(getattr(error, "problem", None) or error), 200)
-        raise _Wrong(mark.line + 1 if mark else 0, f"it is not YAML ({problem}): mend this line.") from None
+        raise _Unparsable(mark.line + 1 if mark else 0, f"it is not YAML ({problem}): mend this line.") from None
     except ValueError as error:
-        raise _Wrong(0, f"it holds a value that cannot be ({one_line(str(error), 200)}): write it as a text.") from None
+        raise _Unparsable(
+            0, f"it holds a value that cannot be ({one_line(str(error), 200)}): write it as a text."
+        ) from None
 
 
 def _keys_and_numbers(node: Any, path: Path = ()) -> Iterator[Remark]:

@@ -15,7 +15,7 @@ MAX_TEXTS = 40
 _END = "\x00!"
 
 
-def attacks(pattern: str) -> list[str]:
+def slow_texts(pattern: str) -> list[str]:
     """For each repeated part of a pattern: what leads to it, the part again and again, and an end that does not fit."""
     try:
         # The parser of `re` itself: what else would know what a pattern means?

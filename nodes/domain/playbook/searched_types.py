@@ -12,7 +12,7 @@ from nodes.domain.runs.settings import DocumentResult
 
 
 @lru_cache(maxsize=4)
-def known_locally(language: str) -> frozenset[str]:
+def local_types(language: str) -> frozenset[str]:
     """Clause types that the local engine recognises in a language; in any, where it could not be told.
 
     What the classifier knows has rules too. Raises MissingPart.
@@ -23,7 +23,7 @@ def known_locally(language: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class LookedFor:
+class SearchScope:
     """What a run looked for."""
 
     playbook: Playbook
@@ -46,7 +46,7 @@ class LookedFor:
         if engine != "local":
             return sought
         own = {rule.type for rule in self.playbook.rules if language in ("", rule.language)}
-        return sought & (known_locally(language) | own)
+        return sought & (local_types(language) | own)
 
 
 def own_rules_differ(playbook: Playbook, read_by: Playbook) -> bool:

@@ -9,7 +9,7 @@ from importlib import resources
 from types import MappingProxyType
 
 from nodes.domain.evidence.note_model import words_of
-from nodes.domain.playbook.prompt_injection import load
+from nodes.domain.playbook.prompt_injection import load_hostile_rules
 from nodes.domain.shared.errors import MissingPart
 
 SHIPPED = ("due-diligence", "case-law")
@@ -20,7 +20,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 def _shipped() -> Mapping[str, Mapping[str, str]]:
     """Clause type → its names by language. Raises MissingPart when a shipped file cannot be read."""
     names: dict[str, Mapping[str, str]] = {
-        clause.type: {str(key): title for key, title in clause.title.items()} for clause in load().clause
+        clause.type: {str(key): title for key, title in clause.title.items()} for clause in load_hostile_rules().clause
     }
     for name in SHIPPED:
         try:

@@ -27,7 +27,7 @@ def toml_lines(text: str) -> dict[Path, int]:
     return _Toml(text).lines
 
 
-def toml_once(text: str) -> tuple[str, list[tuple[Path, int, int]]]:
+def without_duplicate_keys(text: str) -> tuple[str, list[tuple[Path, int, int]]]:
     """The text without the keys that stand twice, all else on its line; each with its line and that of the first.
 
     A guess where the text is not TOML for another reason too.

@@ -10,13 +10,13 @@ from nodes.domain.shared.formats import count, one_line
 
 SETTLED = ("done", "failed", "skipped")
 
-AGAIN = (
+HOW_TO_REPEAT = (
     'go back with update_state({"batch_index": 0, "slow_index": 0, "slow_total": 0}, as_node="ingest") and go on; '
     "what is done is not done again."
 )
 
 
-def all_settled(run: Run, documents: Sequence[DocumentResult]) -> None:
+def check_all_settled(run: Run, documents: Sequence[DocumentResult]) -> None:
     """Every document of the list is done, failed or skipped, and a done one has its pages. Raises Unaccounted."""
     if len(documents) != run.documents_total:
         raise Unaccounted(
@@ -35,13 +35,13 @@ def all_settled(run: Run, documents: Sequence[DocumentResult]) -> None:
     )
 
 
-def all_found(run: Run, documents: Sequence[DocumentResult], stored: int) -> None:
+def check_findings_stored(run: Run, documents: Sequence[DocumentResult], stored: int) -> None:
     """As many findings are stored as the documents say that they have. Raises Unaccounted."""
     reported = sum(document.findings for document in documents if document.state == "done")
     if reported != stored:
         raise Unaccounted(
             f"The documents of run {run.name or run.thread_id} have {count(reported, 'finding')} by their rows and {stored} "
-            f"in the stored batches: {AGAIN}"
+            f"in the stored batches: {HOW_TO_REPEAT}"
         )
 
 
@@ -50,5 +50,5 @@ def _refuse(run: Run, lost: Sequence[DocumentResult], fault: str) -> None:
         first = one_line(lost[0].document, 120)
         raise Unaccounted(
             f"{len(lost)} of {count(run.documents_total, 'document')} of run {run.name or run.thread_id} "
-            f"{'is' if len(lost) == 1 else 'are'} {fault} (the first: {first}), so it must not end yet: {AGAIN}"
+            f"{'is' if len(lost) == 1 else 'are'} {fault} (the first: {first}), so it must not end yet: {HOW_TO_REPEAT}"
         )

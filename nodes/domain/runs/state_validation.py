@@ -40,7 +40,7 @@ _EXPECTED |= dict.fromkeys(("packet", "note"), _EXPECTED["findings"])
 _EXPECTED |= dict.fromkeys(("gate", "rescore", "published"), "true or false")
 
 
-class Entered(BaseModel):
+class ValidState(BaseModel):
     """The state as a node may rely on it: every field there, of its type and within its bounds; None is "not set"."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -75,25 +75,25 @@ class Entered(BaseModel):
     published: StrictBool = False
 
 
-def entered(state: Mapping[str, Any], opening: str = CHANGED) -> Entered:
+def validated_state(state: Mapping[str, Any], opening: str = CHANGED) -> ValidState:
     """Each field by itself. Raises StateEdited, which names the field and what it takes."""
     try:
-        return Entered.model_validate({name: value for name, value in state.items() if value is not None})
+        return ValidState.model_validate({name: value for name, value in state.items() if value is not None})
     except ValidationError as error:
         name = str(error.errors(include_url=False, include_context=False)[0]["loc"][0])
     raise _edited(name, state.get(name), f"it must be {_EXPECTED.get(name, 'a text')}", opening)
 
 
-def readable(state: Mapping[str, Any]) -> dict[str, Any]:
+def valid_part(state: Mapping[str, Any]) -> dict[str, Any]:
     """The state without what cannot be, for whoever only looks at it."""
     try:
-        entered(state)
+        validated_state(state)
     except StateEdited as error:
-        return readable({name: value for name, value in state.items() if name != error.field})
+        return valid_part({name: value for name, value in state.items() if name != error.field})
     return dict(state)
 
 
-def belongs(state: Entered, run: Run, thread_id: str | None) -> None:
+def check_against_run(state: ValidState, run: Run, thread_id: str | None) -> None:
     """The fields with each other and with the run. Raises StateEdited."""
     if thread_id is not None and run.thread_id != thread_id:
         raise _edited("run_id", state.run_id, f"that run is on thread {run.thread_id}, not on this one")
@@ -110,32 +110,32 @@ def belongs(state: Entered, run: Run, thread_id: str | None) -> None:
         raise _edited("batch_index", state.batch_index, f"the run has {batches} batches")
 
 
-def batch_closed(state: Entered, index: int, *, complete: bool) -> None:
+def check_batch_closed(state: ValidState, index: int, *, complete: bool) -> None:
     """What score needs of each batch: closed, and its findings stored for each of its documents. Raises StateEdited."""
     if index >= state.batch_index or not complete:
         raise _edited("batch_index", state.batch_index, f"batch {index + 1} is not done yet, so it must be {index}")
 
 
-def slow_lane_closed(state: Entered, put_off: set[str], tried: set[str]) -> None:
+def check_retry_lane_closed(state: ValidState, put_off: set[str], tried: set[str]) -> None:
     """What score needs of the slow lane: each document that a batch left to it is there. Raises StateEdited."""
     if put_off - tried:
         raise _edited("slow_index", state.slow_index, f"{len(put_off)} documents were put off, so it must be 0")
 
 
-def packet_belongs(state: Entered, packet: Any, run: Run, frozen: str) -> None:
+def check_packet(state: ValidState, packet: Any, run: Run, frozen: str) -> None:
     """The packet is one of this run; `frozen` is the newest that it froze. Raises StateEdited."""
     if not isinstance(packet, dict) or packet.get("run_id") != run.run_id or "findings" not in packet:
         newest = f", the newest is {frozen}" if frozen else ""
         raise _edited("packet", state.packet, f"it must be a review packet of this run{newest}")
 
 
-def findings_belong(state: Entered, scored: Any) -> None:
+def check_scored_findings(state: ValidState, scored: Any) -> None:
     """What summarize reads has the form that score gives it. Raises StateEdited."""
     if not isinstance(scored, dict) or not {"findings", "suppliers"} <= scored.keys():
         raise _edited("findings", state.findings, "it must be the sha256 of the scored findings of this run")
 
 
-def unwritten() -> StateEdited:
+def note_not_written() -> StateEdited:
     """For a state that was sent to publish before there is anything to publish."""
     return StateEdited(
         "note",
@@ -144,12 +144,12 @@ def unwritten() -> StateEdited:
     )
 
 
-def unknown_run(state: Entered) -> StateEdited:
+def unknown_run(state: ValidState) -> StateEdited:
     """For a run_id that the ledger does not have."""
     return _edited("run_id", state.run_id, "the ledger has no such run")
 
 
-def missing(name: str, value: object) -> StateEdited:
+def missing_artifact(name: str, value: object) -> StateEdited:
     """For a reference to bytes that are not stored."""
     return _edited(name, value, "no stored artifact has this sha256")
 

@@ -10,7 +10,7 @@ from typing import Any
 from nodes.domain.runs.settings import WORKFLOW_VERSION
 from nodes.domain.shared.errors import VersionNewer
 from nodes.domain.shared.formats import count, duration, money
-from nodes.domain.shared.shell_quote import as_typed
+from nodes.domain.shared.shell_quote import shell_word
 
 PROMPT = "prompt "
 """Begins the name of a version that is the sha256 of a prompt."""
@@ -80,18 +80,18 @@ def compare(
     return changes
 
 
-def must_ask(changes: Sequence[Change], redo: ReworkEstimate) -> bool:
+def needs_consent(changes: Sequence[Change], redo: ReworkEstimate) -> bool:
     """Whether a person has to agree first: only when something would be done in another way than the rest, or twice."""
     return bool(changes) and (redo.documents > 0 or redo.answers > 0)
 
 
-def what_changed(changes: Sequence[Change]) -> str:
+def describe_changes(changes: Sequence[Change]) -> str:
     """For a sentence: the reader (2 → 3) and the prompt write_note."""
     words = [change.words() for change in changes]
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def what_redone(redo: ReworkEstimate) -> str:
+def describe_rework(redo: ReworkEstimate) -> str:
     """For a sentence: 22 documents are still to do, about $0.41 and 4min; 3 answers ($0.01) would be asked for anew."""
     if not redo.documents and not redo.answers:
         return "nothing is done again"
@@ -109,13 +109,13 @@ def what_redone(redo: ReworkEstimate) -> str:
 def refusal(thread: str, changes: Sequence[Change], redo: ReworkEstimate) -> str:
     """The one sentence for whoever resumes without having agreed."""
     return (
-        f"Since run {thread} began, {what_changed(changes)} changed: {what_redone(redo)}, and what is done stays as it "
-        f"is; agree with python run.py resume {as_typed(thread)} --accept-version, or go on with the program "
+        f"Since run {thread} began, {describe_changes(changes)} changed: {describe_rework(redo)}, and what is done stays as it "
+        f"is; agree with python run.py resume {shell_word(thread)} --accept-version, or go on with the program "
         "that began it."
     )
 
 
-def migrated(state: Mapping[str, Any], migrations: Mapping[int, Migration] = MIGRATIONS) -> Mapping[str, Any]:
+def migrate_state(state: Mapping[str, Any], migrations: Mapping[int, Migration] = MIGRATIONS) -> Mapping[str, Any]:
     """The state as this version has it; the same object when it is one already.
 
     Raises VersionNewer for a state that a newer program wrote.
@@ -124,14 +124,14 @@ def migrated(state: Mapping[str, Any], migrations: Mapping[int, Migration] = MIG
     if not isinstance(version, int) or isinstance(version, bool):
         return state  # `entered` names it
     if version > WORKFLOW_VERSION:
-        raise newer("This thread", version)
+        raise newer_program("This thread", version)
     while version < WORKFLOW_VERSION:
         state = migrations.get(version, dict)(state)
         version += 1
     return {**state, "workflow_version": version} if version != (state.get("workflow_version") or 1) else state
 
 
-def newer(thread: str, version: int) -> VersionNewer:
+def newer_program(thread: str, version: int) -> VersionNewer:
     """For a thread of a program that is not this one."""
     return VersionNewer(
         f"{thread} was written by workflow version {version}, and this program knows {WORKFLOW_VERSION}: "

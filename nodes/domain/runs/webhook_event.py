@@ -20,7 +20,7 @@ def event_key(run: Run, note_sha256: str) -> str:
     return f"{run.run_id}:{note_sha256}"
 
 
-def finished(run: Run, tally: Tally, note_sha256: str) -> dict[str, Any]:
+def run_finished(run: Run, tally: Tally, note_sha256: str) -> dict[str, Any]:
     """The event, JSON-plain and without a clock: sent again, it is the same."""
     return {
         "event": EVENT,

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from nodes.domain.shared.formats import count
 
-NAMES: Mapping[str, tuple[tuple[str, ...], str]] = {
+FILE_KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "pdf": ((".pdf",), "a PDF"),
     "docx": ((".docx", ".docm"), "a Word document"),
     "html": ((".html", ".htm", ".xhtml"), "a web page (HTML)"),
@@ -16,18 +16,18 @@ NAMES: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 """Of each kind that is read: the extensions that say so, and how it is called."""
 SHOWN_NAMES = 5
-READABLE = tuple(extension for extensions, _ in NAMES.values() for extension in extensions if extension)
+READABLE = tuple(extension for extensions, _ in FILE_KINDS.values() for extension in extensions if extension)
 
 
-def misnamed(document: str, kind: str) -> str:
+def extension_warning(document: str, kind: str) -> str:
     """A sentence about an extension that claims something else than the content is; "" when both agree."""
-    extensions, wording = NAMES.get(kind, ((), ""))
+    extensions, wording = FILE_KINDS.get(kind, ((), ""))
     if not extensions or PurePosixPath(document).suffix.lower() in extensions:
         return ""
     return f"The file is {wording}, whatever its name says: see that it is the document that was meant."
 
 
-def unopened(embedded: Sequence[str], listed: int) -> str:
+def unopened_warning(embedded: Sequence[str], listed: int) -> str:
     """A sentence about embedded files of which only `listed` are documents of the run; "" when all are."""
     if len(embedded) <= listed:
         return ""

@@ -10,7 +10,7 @@ _ALIVE = re.compile(r"[\"$`\\!]")
 """What a shell acts upon within double quotes as well."""
 
 
-def as_typed(name: str) -> str:
+def shell_word(name: str) -> str:
     """The name as one word of a command line, which no shell takes for anything else."""
     if _PLAIN.fullmatch(name):
         return name

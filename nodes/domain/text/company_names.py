@@ -7,7 +7,7 @@ import re
 LONGEST_NAME = 120
 """Characters."""
 
-FORMS = (
+LEGAL_FORMS = (
     r"inc|incorporated|llc|l\.l\.c|llp|ltd|limited|corp|corporation|company|l\.?p|plc|gmbh|ag|s\.?a\.?s?|sarl|s\.?r\.?l"
     r"|s\.p\.a|s\.à ?r\.l|g\.i\.e|n\.v|b\.v|n\.a|fsb|pty|ltda|co|s\.l|sasu|eurl|snc|sca|scop|kg|ab|oy|a/s"
 )
@@ -18,9 +18,9 @@ _NAME_END = re.compile(
     r"|hereafter|ci- ?apr[èe]s|f/k/a|d/b/a|dba|c/o|also known|referred|set forth|hereunder|through|[Dd]ated|DATED"
     r"|REGARDING|EFFECTIVE"
     r"|Suite|Room|Address|Registered|Registration|Tel|P\.?O\.? Box)\b"
-    rf"|\bof\b(?!\s+(?:the )?(?-i:[A-Z]))|(?:(?<=\w[\s.,])|(?<=\w[.,]\s))\d(?!\w{{0,3}},?\s(?i:{FORMS})\b)"
+    rf"|\bof\b(?!\s+(?:the )?(?-i:[A-Z]))|(?:(?<=\w[\s.,])|(?<=\w[.,]\s))\d(?!\w{{0,3}},?\s(?i:{LEGAL_FORMS})\b)"
     r"|●|(?<=(?:Inc|INC|Ltd|LTD)\.)\s+(?=[A-Z])|(?<=(?:Corp|CORP)\.)\s+(?=[A-Z])"
-    rf"|\((?!\w{{2,15}}\),?\s?(?:(?-i:[A-Z])[\w&]*\s){{0,5}}(?i:{FORMS})\b))",
+    rf"|\((?!\w{{2,15}}\),?\s?(?:(?-i:[A-Z])[\w&]*\s){{0,5}}(?i:{LEGAL_FORMS})\b))",
 )
 _OF_PLACE = re.compile(r"(?:inc|llc|ltd|limited|plc|gmbh|ag|l\.p|s\.a)\.?,?\s+of\s", re.IGNORECASE)
 JOINT = re.compile(
@@ -31,15 +31,15 @@ SENTENCE = re.compile(r"\b(?:agrees?|shall|will|is|are|may|hereby|sont|est|was|w
 TITLE = re.compile(
     r"\b(?:inc|llc|ltd|corp|co|plc|l\.p)\b\.?,? and\b|\bagreement\b|^dated\b|^recitals?\b", re.IGNORECASE
 )
-_LEGAL_FORM = re.compile(rf",?\s*(?:{FORMS})\b\.?", re.IGNORECASE)
-_HAS_FORM = re.compile(rf"(?:^|[\s,])(?:{FORMS})\b\.?\)?$", re.IGNORECASE)
+_LEGAL_FORM = re.compile(rf",?\s*(?:{LEGAL_FORMS})\b\.?", re.IGNORECASE)
+_HAS_FORM = re.compile(rf"(?:^|[\s,])(?:{LEGAL_FORMS})\b\.?\)?$", re.IGNORECASE)
 _SMALL = frozenset((
     "of", "and", "the", "for", "de", "du", "des", "la", "le", "les", "et", "à", "au", "en", "do", "da", "dos", "e",
     "y", "van", "von", "der", "den", "on", "in", "&", "dba", "a",
 ))  # fmt: skip
 
 
-def name_in(chunk: str, language: str = "") -> str:
+def leading_name(chunk: str, language: str = "") -> str:
     """The name at the beginning of the words before a definition; "" when they begin with none."""
     chunk = " ".join(re.split(r"\n\s*\n", chunk, maxsplit=1)[0].split())
     place = _OF_PLACE.search(chunk)
@@ -79,11 +79,11 @@ def tidy(name: str) -> str:
     )
 
 
-def stands_alone(name: str) -> bool:
+def is_company_name(name: str) -> bool:
     """Is this a company's name, whatever stands around it?"""
     return _HAS_FORM.search(name) is not None and len(name.split()) > 1 and not JOINT.search(name)
 
 
-def has_form(name: str) -> bool:
+def has_legal_form(name: str) -> bool:
     """Does the name end with a legal form: Ltd, Inc., SAS …?"""
     return _HAS_FORM.search(name) is not None

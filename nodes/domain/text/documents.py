@@ -51,7 +51,7 @@ class SourceDocument:
         return cls(**{**data, "inside": tuple(data.get("inside", ()))})
 
 
-def keys_for(document: str, passwords: Mapping[str, str]) -> list[str]:
+def passwords_for(document: str, passwords: Mapping[str, str]) -> list[str]:
     """Passwords that may open a document or one that carries it: its own, its containers', the one for all."""
     names = [document]
     while "#" in names[-1]:

@@ -18,7 +18,7 @@ _NEGATION = re.compile(
     r"|\b(?P<aucun>aucune?|en aucun cas)\b(?:[^,.;:]{0,60}?\b(?:ne |n['’])\w+(?: pas\b)?)?",
     re.IGNORECASE,
 )
-_NOT_MEANT = re.compile(
+_NO_DENIAL = re.compile(
     r"[ ,]*(?:be |been |to |été |etre |être )*"
     r"(?:only|limited to|exceed\w*|in excess|less than|more than|later than|earlier than|fewer|greater|unreasonabl\w+"
     r"|withstanding|preven\w+|prohibit\w*|preclud\w*|restrict\w*|limits?\b|affect\w*|prejudic\w*|impair\w*|withh\w+"
@@ -27,7 +27,7 @@ _NOT_MEANT = re.compile(
     re.IGNORECASE,
 )
 """Behind a negation: it sets a measure, or what it denies is itself a hindrance, which frees."""
-_ENDS_SO = re.compile(
+_LIMITING_VERB = re.compile(
     r"\b(?:excéd\w*|exced\w*|dépass\w*|depass\w*|empêch\w*|interdi\w*|limite|restrei\w+)\s*$", re.IGNORECASE
 )
 _RESTRICTIVE = re.compile(r"\bqu(?:e\b|['’])", re.IGNORECASE)
@@ -67,7 +67,7 @@ def denials(text: str) -> Iterator[Denial]:
     at = 0
     while match := _NEGATION.search(text, at):
         at = match.end()
-        if _NOT_MEANT.match(text, at) or _ENDS_SO.search(match.group()):
+        if _NO_DENIAL.match(text, at) or _LIMITING_VERB.search(match.group()):
             continue
         end = _reach(text, match.start(), at)
         if match["fr"] and _RESTRICTIVE.search(text, at, end):
@@ -76,7 +76,7 @@ def denials(text: str) -> Iterator[Denial]:
         at = max(at, end)
 
 
-def affirmed(text: str) -> str:
+def mask_denials(text: str) -> str:
     """The text, of the same length, with dots for what it denies."""
     for denial in denials(text):
         start, end = denial.span

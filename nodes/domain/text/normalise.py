@@ -103,3 +103,32 @@ def unaccented(text: str) -> str:
 def _bare(decomposed: str) -> str:
     letters = "".join(char for char in decomposed if not unicodedata.combining(char))
     return letters.replace("œ", "oe").replace("æ", "ae")
+
+
+class LetterIndex:
+    """Finds quotes in a text by letters and digits alone: line breaks, hyphens, accents and quotation marks do not count."""
+
+    def __init__(self, text: str) -> None:
+        self._letters, self._offsets = _letters_of(text)
+
+    def spans(self, quote: str) -> list[Span]:
+        """Every place where these words stand; [] when nowhere, or when they are too few to tell."""
+        needle, _ = _letters_of(quote)
+        spans: list[Span] = []
+        at = self._letters.find(needle) if len(needle) >= 4 else -1
+        while at >= 0:
+            spans.append((self._offsets[at], self._offsets[at + len(needle) - 1] + 1))
+            at = self._letters.find(needle, at + 1)
+        return spans
+
+
+def _letters_of(text: str) -> tuple[str, list[int]]:
+    """Letters and digits in compatible form without case, each with its offset in the text."""
+    letters: list[str] = []
+    offsets: list[int] = []
+    for offset, char in enumerate(text):
+        for part in unicodedata.normalize("NFKD", char).casefold():
+            if part.isalnum():
+                letters.append(part)
+                offsets.append(offset)
+    return "".join(letters), offsets

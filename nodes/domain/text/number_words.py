@@ -39,7 +39,7 @@ _TOKEN = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class InWords:
+class WordNumber:
     """The number with which a run of words begins."""
 
     value: Decimal
@@ -49,7 +49,7 @@ class InWords:
     """Its last thousand, million or milliard; 1 without: "two million and a half" adds half of this."""
 
 
-def read_words(words: str) -> InWords:
+def read_words(words: str) -> WordNumber:
     """The first number of a run of number words: "two or three" and "one million and two million" stay two."""
     total = current = end = 0
     scale = 0
@@ -87,7 +87,7 @@ def read_words(words: str) -> InWords:
         else:
             break
         end = word.end()
-    return InWords(Decimal(total + current), end, scale or 1)
+    return WordNumber(Decimal(total + current), end, scale or 1)
 
 
 def _joins(joined: str, current: int, total: int, value: int) -> bool:

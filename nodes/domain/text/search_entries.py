@@ -55,12 +55,12 @@ def entries_of(text: DocumentText) -> list[Entry]:
         Entry(start, end, page.number, words)
         for page in text.pages
         for start, end in _pieces(text, page)
-        if (words := indexed(_without(text, start, end)))
+        if (words := index_words(_without(text, start, end)))
     ]
     return entries or [Entry(0, 0, 1, "")]
 
 
-def indexed(text: str) -> str:
+def index_words(text: str) -> str:
     """The words of a text, then, where it has accents, the same words without: either spelling finds it."""
     words = _words(f"{text} " + " ".join(head + tail for head, tail in _BROKEN.findall(text)))
     bare = unaccented(words)
@@ -68,21 +68,21 @@ def indexed(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchQuery:
     """A question, in the form of `websearch_to_tsquery`; its words are what an entry's are."""
 
-    wanted: str
+    required: str
     """Words, "phrases", or; "" when the question names no word."""
-    unwanted: str
+    excluded: str
     """The same, each behind a minus, with and without its accents."""
 
     @property
     def bare(self) -> str:
         """What is wanted, without accents."""
-        return unaccented(self.wanted)
+        return unaccented(self.required)
 
 
-def asked(question: str) -> Asked:
+def parse_query(question: str) -> SearchQuery:
     """What a person typed: words that must all be there, "phrases", one or another (also OR, OU), -without.
 
     What is written as one, as 22-18.031 or L.1221-1, is asked for as a phrase.
@@ -94,15 +94,15 @@ def asked(question: str) -> Asked:
         required.pop()
     first = next((index for index, term in enumerate(required) if term != "or"), len(required))
     excluded_spellings = dict.fromkeys([*excluded, *map(unaccented, excluded)])
-    return Asked(" ".join(required[first:]), " ".join(excluded_spellings))
+    return SearchQuery(" ".join(required[first:]), " ".join(excluded_spellings))
 
 
-def same_length(text: str) -> str:
+def words_in_place(text: str) -> str:
     """The words of a text in their places: what is no word is blank, nothing moves."""
     return "".join((char.lower() if len(char.lower()) == 1 else char) if char.isalnum() else " " for char in text)
 
 
-def around(text: str, marks: list[tuple[int, int]]) -> tuple[int, int]:
+def excerpt(text: str, marks: list[tuple[int, int]]) -> tuple[int, int]:
     """The part of a text to show, at most QUOTE_CHARS: that with most marks, from the beginning of a sentence."""
     if len(text) <= QUOTE_CHARS:
         return 0, len(text)

@@ -70,7 +70,7 @@ def without_form(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def base(name: str) -> str:
+def base_name(name: str) -> str:
     """What all spellings of a name have in common; the name itself where it has no letter and no digit."""
     return _letters(without_form(name)) or _letters(name.casefold()) or name
 
@@ -78,10 +78,10 @@ def base(name: str) -> str:
 @lru_cache(maxsize=4096)
 def spelling(name: str) -> str:
     """The same with the law of its legal form, as a key; "" stands for none. See `settled`."""
-    return f"{base(name)} {_law(name)}".rstrip()
+    return f"{base_name(name)} {_law(name)}".rstrip()
 
 
-def settled(names: Iterable[str]) -> dict[str, str]:
+def canonical_names(names: Iterable[str]) -> dict[str, str]:
     """Each name of a run as its company is called there.
 
     Spellings of one company get the most complete of them. A name without legal form is that of the company with one,
@@ -89,7 +89,7 @@ def settled(names: Iterable[str]) -> dict[str, str]:
     """
     companies: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for name in dict.fromkeys(names):
-        companies[base(name)][_law(name)].append(name)
+        companies[base_name(name)][_law(name)].append(name)
     display: dict[str, str] = {}
     for by_law in companies.values():
         one_law = len(by_law.keys() - {""}) <= 1
@@ -102,7 +102,7 @@ def _law(name: str) -> str:
     """The law of a name's legal form, "" where it has none."""
     if _SPA.search(name):
         return "italian"
-    letters, bare = _letters(simplify(name)), base(name)
+    letters, bare = _letters(simplify(name)), base_name(name)
     before, common, behind = letters.partition(bare)
     if not common:
         return ""
@@ -127,7 +127,7 @@ def fullest(names: Iterable[str]) -> str:
     return max(names, key=lambda name: sum(map(str.isalnum, name)), default="")
 
 
-def names_of(names: Iterable[str]) -> dict[str, str]:
+def display_names(names: Iterable[str]) -> dict[str, str]:
     """Each spelling as a key, with the name to show for it."""
     display: dict[str, str] = {}
     for name in names:

@@ -215,7 +215,7 @@ def test_a_document_weighed_in_parts_weighs_the_same(monkeypatch: pytest.MonkeyP
     alone = word_weights(load_model(), sentence_vectors(plain, headings, load_notions()))
     # Only the two sentences at the seam lose a neighbour.
     assert np.allclose(weighed[[0, 1, 2, 3, 6, 7, 8, 9]], alone[[0, 1, 2, 3, 6, 7, 8, 9]], atol=1e-5)
-    monkeypatch.setattr(classifier, "AT_ONCE", 5)
+    monkeypatch.setattr(classifier, "SENTENCES_AT_ONCE", 5)
     assert clause_probabilities(load_model(), plain, headings, blocks).shape == whole.shape
 
 

@@ -9,8 +9,8 @@ from paths import DATA, PLAYBOOKS
 from sample_clauses import ENGLISH, document
 from shared_data import needs_shared
 
-from nodes.domain.clauses.local_engine import look
-from nodes.domain.clauses.rules import denies, find, load_rules, rules_sha256
+from nodes.domain.clauses.local_engine import find_clauses
+from nodes.domain.clauses.rules import find_by_rules, is_denial, load_rules, rules_sha256
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.text.normalise import simplify
 from nodes.domain.text.sentences import sentences
@@ -115,7 +115,7 @@ FRENCH = {
 )
 def test_a_plain_clause_of_every_type_is_found_verbatim(language: str, clause_type: str, sentence: str) -> None:
     text = f"Some words come first. {sentence} Others come behind."
-    found = find(document(text, language), [clause_type])
+    found = find_by_rules(document(text, language), [clause_type])
     assert [candidate.quote for candidate in found] == [sentence]
     assert found[0].start == text.index(sentence)
     assert found[0].source == "local:rules@1"
@@ -124,18 +124,18 @@ def test_a_plain_clause_of_every_type_is_found_verbatim(language: str, clause_ty
 
 def test_only_the_wanted_types_are_looked_for() -> None:
     text = " ".join(ENGLISH.values())
-    assert {candidate.clause_type for candidate in find(document(text), ["insurance", "unheard_of"])} == {"insurance"}
-    assert find(document(text), []) == []
+    assert {candidate.clause_type for candidate in find_by_rules(document(text), ["insurance", "unheard_of"])} == {"insurance"}
+    assert find_by_rules(document(text), []) == []
 
 
 def test_a_text_of_unknown_language_is_read_by_all_rules() -> None:
     text = f"{ENGLISH['governing_law']} {FRENCH['insurance']}"
-    found = find(document(text, ""), TYPES)
+    found = find_by_rules(document(text, ""), TYPES)
     assert {"governing_law", "insurance"} <= {candidate.clause_type for candidate in found}
 
 
 def test_a_flood_of_the_same_clause_is_bounded() -> None:
-    found = find(document("\n\n".join([ENGLISH["governing_law"]] * 400)), TYPES)
+    found = find_by_rules(document("\n\n".join([ENGLISH["governing_law"]] * 400)), TYPES)
     assert 0 < len(found) <= 6
 
 
@@ -150,7 +150,7 @@ def test_a_flood_of_the_same_clause_is_bounded() -> None:
     ],
 )
 def test_what_only_sounds_like_a_clause_is_none(sentence: str) -> None:
-    assert find(document(sentence), TYPES) == []
+    assert find_by_rules(document(sentence), TYPES) == []
 
 
 OPPOSITES = [
@@ -194,8 +194,8 @@ OPPOSITES = [
 @pytest.mark.parametrize(("language", "clause_type", "sentence"), OPPOSITES)
 def test_a_sentence_that_says_the_opposite_is_no_such_clause(language: str, clause_type: str, sentence: str) -> None:
     (rule,) = (one for one in load_rules()[language].rule if one.type == clause_type)
-    assert denies(rule, simplify(sentence))
-    assert find(document(f"Some words come first. {sentence} Others come behind.", language), [clause_type]) == []
+    assert is_denial(rule, simplify(sentence))
+    assert find_by_rules(document(f"Some words come first. {sentence} Others come behind.", language), [clause_type]) == []
 
 
 UNLIMITED = [
@@ -217,7 +217,7 @@ UNLIMITED = [
 def test_what_says_that_there_is_no_cap_is_no_cap_and_says_so(language: str, sentence: str, unlimited: bool) -> None:
     types = ["cap_on_liability", "uncapped_liability"]
     text = document(f"Some words come first. {sentence} Others come behind.", language)
-    found = [(one.clause_type, one.quote) for one in look(text, types).candidates]
+    found = [(one.clause_type, one.quote) for one in find_clauses(text, types).candidates]
     assert (("uncapped_liability", sentence) in found) is unlimited
     assert not (unlimited and any(name == "cap_on_liability" for name, _ in found))
 
@@ -252,14 +252,14 @@ NEGATED_AND_GENUINE = [
 def test_a_clause_whose_negation_is_its_core_or_names_an_exception_stays(
     language: str, clause_type: str, sentence: str
 ) -> None:
-    found = find(document(f"Some words come first. {sentence} Others come behind.", language), [clause_type])
+    found = find_by_rules(document(f"Some words come first. {sentence} Others come behind.", language), [clause_type])
     assert [candidate.quote for candidate in found] == [sentence]
 
 
 def test_of_a_sentence_and_its_opposite_only_the_one_that_grants_is_quoted() -> None:
     grants = "The Customer may terminate this Agreement without cause."
     text = f"{grants} The Supplier may not terminate this Agreement without cause. Nothing else is agreed."
-    assert [one.quote for one in find(document(text), ["termination_for_convenience"])] == [grants]
+    assert [one.quote for one in find_by_rules(document(text), ["termination_for_convenience"])] == [grants]
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -273,14 +273,14 @@ def test_hostile_text_comes_to_an_end_and_gives_hardly_a_clause(language: str) -
         "1.1 " * 100_000,
         "\n" * 400_000,
     ):
-        assert len(find(document(text, language), TYPES)) <= 6, text[:40]
+        assert len(find_by_rules(document(text, language), TYPES)) <= 6, text[:40]
 
 
 @given(st.text(max_size=400))
 @settings(max_examples=60, deadline=None)
 def test_every_candidate_is_a_slice_of_the_text(noise: str) -> None:
     text = f"{noise} {ENGLISH['insurance']} {noise}\n\n{FRENCH['governing_law']}"
-    for candidate in find(document(text, ""), TYPES):
+    for candidate in find_by_rules(document(text, ""), TYPES):
         assert candidate.start is not None
         assert text[candidate.start : candidate.start + len(candidate.quote)] == candidate.quote
 
@@ -289,5 +289,5 @@ def test_every_candidate_is_a_slice_of_the_text(noise: str) -> None:
 def test_in_the_longest_contract_at_least_eight_types_are_seen() -> None:
     longest = max((DATA / "contracts" / "txt").glob("*.txt"), key=lambda path: path.stat().st_size)
     text = longest.read_text(encoding="utf-8")
-    found = find(document(text), TYPES)
+    found = find_by_rules(document(text), TYPES)
     assert len({candidate.clause_type for candidate in found}) >= 8

@@ -10,10 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.training.corpus import plain_text
-from nodes.domain.clauses.classifier import FAINT, judged, load_model
-from nodes.domain.clauses.context_features import FACTS, FAR, WORTH, bearings, shifted, worth_a_look
-from nodes.domain.clauses.local_engine import classified
-from nodes.domain.clauses.trees import Trees, chances
+from nodes.domain.clauses.classifier import IMPLAUSIBLE_FACTOR, load_model, refined_probabilities
+from nodes.domain.clauses.context_features import (
+    FEATURE_COUNT,
+    NO_CLAUSE,
+    PLAUSIBLE_WEIGHT,
+    context_features,
+    plausible_sentences,
+    shifted,
+)
+from nodes.domain.clauses.local_engine import classify
+from nodes.domain.clauses.trees import Trees, tree_probabilities
 
 
 def ints(*values: int) -> np.ndarray:
@@ -32,14 +39,14 @@ def one_tree() -> Trees:
 
 
 def test_each_row_gets_what_its_leaves_add_up_to() -> None:
-    found = chances(one_tree(), np.array([[9, 0.5], [9, 0.6]], np.float32))
+    found = tree_probabilities(one_tree(), np.array([[9, 0.5], [9, 0.6]], np.float32))
     assert np.allclose(found, 1 / (1 + np.exp([0.75, -2.25])))
 
 
 def test_without_rows_or_without_trees_nothing_goes_wrong() -> None:
-    assert chances(one_tree(), np.zeros((0, 2), np.float32)).shape == (0,)
+    assert tree_probabilities(one_tree(), np.zeros((0, 2), np.float32)).shape == (0,)
     none = Trees(ints(), floats(), ints(), ints(), floats(), ints(), floats(0))
-    assert chances(none, np.zeros((3, 2), np.float32)).tolist() == [0.5] * 3
+    assert tree_probabilities(none, np.zeros((3, 2), np.float32)).tolist() == [0.5] * 3
 
 
 @pytest.mark.parametrize(
@@ -61,12 +68,12 @@ def test_damaged_trees_are_refused(damage: dict[str, np.ndarray]) -> None:
 
 def test_trees_that_ask_for_a_fact_that_is_not_there_make_no_model() -> None:
     with pytest.raises(ValueError, match="facts that are not there"):
-        replace(load_model(), trees=replace(one_tree(), column=ints(FACTS, 0, 0)))
+        replace(load_model(), trees=replace(one_tree(), column=ints(FEATURE_COUNT, 0, 0)))
 
 
 def test_a_tree_that_leads_in_a_circle_ends() -> None:
     circle = replace(one_tree(), low=ints(1, 0, 2), high=ints(1, 0, 2))
-    assert chances(circle, np.zeros((1, 2), np.float32)).shape == (1,)
+    assert tree_probabilities(circle, np.zeros((1, 2), np.float32)).shape == (1,)
 
 
 def test_trees_written_down_say_what_the_library_that_grew_them_says() -> None:
@@ -77,14 +84,14 @@ def test_trees_written_down_say_what_the_library_that_grew_them_says() -> None:
     labels = facts[:, 0] + facts[:, 1] * facts[:, 2] > 0.3
     forest = boosted(facts, labels, 0)
     assert np.allclose(
-        chances(grown([forest], np.zeros(1, np.float32)), facts), forest.predict_proba(facts)[:, 1], atol=1e-4
+        tree_probabilities(grown([forest], np.zeros(1, np.float32)), facts), forest.predict_proba(facts)[:, 1], atol=1e-4
     )
 
 
 def test_a_value_and_its_neighbours_stand_in_one_row() -> None:
     values = floats(1, 2, 3)
-    assert shifted(values, 1).tolist() == [FAR, 1, 2] and shifted(values, -1).tolist() == [2, 3, FAR]
-    assert shifted(values, 2).tolist() == [FAR, FAR, 1] and shifted(floats(1), -2).tolist() == [FAR]
+    assert shifted(values, 1).tolist() == [NO_CLAUSE, 1, 2] and shifted(values, -1).tolist() == [2, 3, NO_CLAUSE]
+    assert shifted(values, 2).tolist() == [NO_CLAUSE, NO_CLAUSE, 1] and shifted(floats(1), -2).tolist() == [NO_CLAUSE]
 
 
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 1_000))
@@ -96,17 +103,17 @@ def test_the_facts_of_any_document_are_finite_numbers_one_row_a_sentence(count: 
     plain = ["x" * int(size) for size in random.integers(0, 90, count)]
     headings = [str(one) for one in random.integers(0, 3, count)]
     blocks = np.sort(random.integers(0, 5, count)).tolist()
-    found = bearings(types - 1, weights, rules, plain, headings, blocks)
-    assert found.shape == (count, FACTS) and np.isfinite(found).all()
+    found = context_features(types - 1, weights, rules, plain, headings, blocks)
+    assert found.shape == (count, FEATURE_COUNT) and np.isfinite(found).all()
     assert (found[:, 0] == weights[:, -1]).all() and (found[:, -1] == types - 1).all()
 
 
 def test_only_sentences_worth_a_look_are_more_than_faintly_likely() -> None:
     model = load_model()
     plain = ["nothing is said here of any clause at all"] * 4
-    weight = np.full((4, len(model.types)), WORTH - 1, np.float32)
-    assert not worth_a_look(weight[:, 0], np.zeros((4, 4), np.float32)).any()
-    assert judged(model, weight, plain, [""] * 4, range(4)).max() < FAINT
+    weight = np.full((4, len(model.types)), PLAUSIBLE_WEIGHT - 1, np.float32)
+    assert not plausible_sentences(weight[:, 0], np.zeros((4, 4), np.float32)).any()
+    assert refined_probabilities(model, weight, plain, [""] * 4, range(4)).max() < IMPLAUSIBLE_FACTOR
 
 
 def test_the_surest_sentence_is_quoted_when_the_clause_is_there_though_it_is_too_unsure_for_a_second_quote() -> None:
@@ -116,5 +123,5 @@ def test_the_surest_sentence_is_quoted_when_the_clause_is_there_though_it_is_too
     )
     model = load_model()
     strict = replace(model, seed=np.full_like(model.seed, 2))
-    (found,) = classified(strict, text, ["governing_law"])[0]
+    (found,) = classify(strict, text, ["governing_law"])[0]
     assert "laws of the State of New York" in found.quote

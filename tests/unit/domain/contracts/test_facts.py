@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_terms import ENGLISH, document
 
-from nodes.domain.clauses.local_engine import look
+from nodes.domain.clauses.local_engine import find_clauses
 from nodes.domain.contracts.reader import KINDS, read
 from nodes.domain.evidence.facts import Fact, Proposal
 from nodes.domain.evidence.findings import Candidate
-from nodes.domain.evidence.locate_findings import located_facts
+from nodes.domain.evidence.locate_findings import locate_facts
 from nodes.domain.text.quantities import numbers_in
 
 TYPES = ("cap_on_liability", "governing_law", "renewal_term", "termination_for_convenience")
@@ -45,7 +45,7 @@ Fait à Grenoble, le 20 mars 2023, en deux exemplaires.
 
 def stated(text: str, language: str = "en", candidates: list[Candidate] | None = None) -> list[Proposal]:
     found = document(text, language)
-    return read(found, look(found, TYPES).candidates if candidates is None else candidates)
+    return read(found, find_clauses(found, TYPES).candidates if candidates is None else candidates)
 
 
 def values(facts: list[Proposal]) -> dict[str, list[str]]:
@@ -83,7 +83,7 @@ def test_a_french_contract_states_the_same_in_its_own_words() -> None:
 
 @pytest.mark.parametrize(("text", "language"), [(ENGLISH, "en"), (FRENCH, "fr")])
 def test_every_fact_is_located_exactly_and_its_numbers_are_in_its_quote(text: str, language: str) -> None:
-    facts = located_facts(document(text, language), [fact.to_json() for fact in stated(text, language)])
+    facts = locate_facts(document(text, language), [fact.to_json() for fact in stated(text, language)])
     assert facts and {fact.alignment for fact in facts} == {"exact"}
     assert all(text[fact.spans[0][0] : fact.spans[0][1]] == fact.quote for fact in facts)
     assert all(fact.kind in KINDS and fact.source == "local:facts@3" and fact.page == 1 for fact in facts)
@@ -170,7 +170,7 @@ def test_an_end_that_follows_from_beginning_and_term_says_that_it_is_computed_an
     (proposed,) = (one for one in stated(text, language, []) if one.kind == "expiration_date")
     assert (proposed.value, proposed.detail["from"], proposed.detail["computed"]) == (ends, begins, True)
     assert ends not in numbers_in(proposed.quote) and begins in numbers_in(proposed.quote)
-    (located,) = located_facts(document(text, language), [proposed.to_json()])
+    (located,) = locate_facts(document(text, language), [proposed.to_json()])
     assert located.alignment == "exact" and located.computed
     assert " … ".join(text[start:end] for start, end in located.spans) == located.quote
 
@@ -217,7 +217,7 @@ def test_an_end_behind_which_the_contract_goes_on_by_itself_says_so() -> None:
 def test_a_date_of_effect_may_be_given_by_another_date_and_is_quoted_with_both(text: str, date: str) -> None:
     (fact,) = (one for one in stated(text, candidates=[]) if one.kind == "effective_date")
     assert fact.value == date and date in numbers_in(fact.quote)
-    (located,) = located_facts(document(text), [fact.to_json()])
+    (located,) = locate_facts(document(text), [fact.to_json()])
     assert located.alignment == "exact"
 
 
@@ -259,7 +259,7 @@ def test_what_is_not_in_the_document_is_kept_as_not_found_and_twins_are_one() ->
         "source": "x",
     }
     invented = {**proposal, "value": "9 years", "quote": "nine years"}
-    facts = located_facts(text, [proposal, proposal, invented])
+    facts = locate_facts(text, [proposal, proposal, invented])
     assert [(fact.value, fact.alignment, fact.page) for fact in facts] == [
         ("2 years", "exact", 1), ("9 years", "not_found", None),
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from sample_families import MASTER, member_of
 from nodes.domain.contracts.families.families import Families, families
 from nodes.domain.contracts.families.overrides import find_overrides
 from nodes.domain.evidence.findings import Candidate, Finding
-from nodes.domain.evidence.locate_findings import located
+from nodes.domain.evidence.locate_findings import locate_candidates
 from nodes.domain.text.documents import DocumentText, Page, SourceDocument
 
 NEWER = """Amended and Restated Master Services Agreement
@@ -27,7 +27,7 @@ def related(newer: str) -> Families:
 def cap() -> Finding:
     text = DocumentText("0" * 64, MASTER, (Page(1, "read", "", 0, len(MASTER), 595, 842),), "en")
     source = SourceDocument("old.pdf", f"{0:064x}", 1, 0, "old.pdf")
-    (found,) = located(text, source, [Candidate("cap_on_liability", CAP, 0.9, "test", MASTER.index(CAP))], "Acme Ltd")
+    (found,) = locate_candidates(text, source, [Candidate("cap_on_liability", CAP, 0.9, "test", MASTER.index(CAP))], "Acme Ltd")
     return found
 
 

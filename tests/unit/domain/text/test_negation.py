@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.domain.text.negation import affirmed, denials
+from nodes.domain.text.negation import denials, mask_denials
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ from nodes.domain.text.negation import affirmed, denials
     ],
 )
 def test_what_is_denied_is_dotted_out(text: str, left: str) -> None:
-    shown = affirmed(text)
+    shown = mask_denials(text)
     assert (re.sub("·+", "|", shown), len(shown)) == (left, len(text))
 
 
@@ -55,7 +55,7 @@ def test_any_text_keeps_its_length_and_its_denials_are_apart(text: str) -> None:
     spans = [one.span for one in denials(text)]
     assert all(start < end <= len(text) for start, end in spans)
     assert all(left[1] <= right[0] for left, right in pairwise(spans))
-    assert len(affirmed(text)) == len(text)
+    assert len(mask_denials(text)) == len(text)
 
 
 def test_a_long_text_of_negations_is_read_once() -> None:

@@ -6,7 +6,7 @@ import pytest
 from sample_findings import result
 
 from nodes.domain.contracts.families.members import supplier_key
-from nodes.domain.text.supplier_names import fullest, names_of, settled, spelling, without_form
+from nodes.domain.text.supplier_names import canonical_names, display_names, fullest, spelling, without_form
 
 SAME = [
     ("Northwall Systems Ltd", "Northwall Systems Limited", "NORTHWALL SYSTEMS, LTD.", "Northwall Systems"),
@@ -31,21 +31,21 @@ DIFFERENT = (
 
 @pytest.mark.parametrize("names", SAME, ids=lambda names: names[0])
 def test_case_accents_and_legal_form_tell_no_suppliers_apart(names: tuple[str, ...]) -> None:
-    assert len({supplier_key(result(supplier=name)) for name in settled(names).values()}) == 1
-    assert len(set(settled(names).values())) == 1
+    assert len({supplier_key(result(supplier=name)) for name in canonical_names(names).values()}) == 1
+    assert len(set(canonical_names(names).values())) == 1
 
 
 def test_different_companies_stay_different() -> None:
-    assert len({supplier_key(result(supplier=name)) for name in settled(DIFFERENT).values()}) == len(DIFFERENT)
+    assert len({supplier_key(result(supplier=name)) for name in canonical_names(DIFFERENT).values()}) == len(DIFFERENT)
 
 
 def test_forms_of_two_laws_are_two_companies_and_a_name_without_form_is_neither() -> None:
     names = ["Acme Inc.", "Acme GmbH", "Acme, Incorporated", "ACME"]
-    assert settled(names) == {
+    assert canonical_names(names) == {
         "Acme Inc.": "Acme, Incorporated", "Acme, Incorporated": "Acme, Incorporated",
         "Acme GmbH": "Acme GmbH", "ACME": "ACME",
     }  # fmt: skip
-    assert settled(["ACME", "Acme GmbH"]) == {"ACME": "Acme GmbH", "Acme GmbH": "Acme GmbH"}
+    assert canonical_names(["ACME", "Acme GmbH"]) == {"ACME": "Acme GmbH", "Acme GmbH": "Acme GmbH"}
 
 
 def test_a_name_that_is_nothing_but_a_form_keeps_it() -> None:
@@ -60,4 +60,4 @@ def test_documents_without_a_supplier_stand_for_themselves() -> None:
 def test_the_most_complete_spelling_is_shown_and_of_equals_the_first() -> None:
     assert fullest(["Acme", "ACME S.A.S.", "Acme SAS"]) == "ACME S.A.S."
     assert fullest([]) == ""
-    assert list(names_of(["Acme S.A.S.", "Durand SA", "Acme SAS"]).values()) == ["Acme S.A.S.", "Durand SA"]
+    assert list(display_names(["Acme S.A.S.", "Durand SA", "Acme SAS"]).values()) == ["Acme S.A.S.", "Durand SA"]

@@ -18,14 +18,14 @@ MAY_BE_EMPTY = ("reason", "missing_reason")
 """Of a clause; a modifier must have its reason."""
 
 
-def whole_problems(plain: Any, lines: Mapping[Path, int]) -> list[Problem]:
+def consistency_problems(plain: Any, lines: Mapping[Path, int]) -> list[Problem]:
     """All of them, whatever else is wrong: values of the wrong form are passed over."""
     if not isinstance(plain, dict):
         return []
     return [*_empty(plain), *_types_twice(plain, lines), *_thresholds(plain), *_lost_rules(plain)]
 
 
-def with_not_empty(schema: dict[str, Any]) -> None:
+def require_text(schema: dict[str, Any]) -> None:
     """Say the same of empty texts in the JSON schema of a playbook."""
     for part in (schema, *schema.get("$defs", {}).values()):
         for name, value in part.get("properties", {}).items():
