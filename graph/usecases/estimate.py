@@ -25,8 +25,7 @@ from nodes.domain.shared.errors import DocumentError, Transient
 from nodes.domain.shared.formats import unit_of
 from nodes.domain.text.documents import DocumentText, SourceDocument
 from nodes.ports import Services, ToolRequest, Usage
-from nodes.prompts.rulings import summary_question
-from nodes.prompts.questions import model_question
+from nodes.prompts.questions import model_question, summary_question
 from nodes.steps.extract_document import read_question, rules_question
 
 CHARS_A_TOKEN = 4.2

@@ -16,6 +16,9 @@ from nodes.prompts import Prompt, load_prompt
 ANSWER_TOKENS = 4_096
 """Room for the answer about one chunk of passages; one that is cut is asked about in halves, or with twice as much."""
 
+SUMMARY_TOKENS = 2_048
+"""Room for fourteen sentences with their citations."""
+
 
 def model_question(
     text: DocumentText,
@@ -46,6 +49,32 @@ def model_question(
         step="extract",
         key=key,
         payload={"messages": messages, "schema": "ClauseAnswers", "types": types},
+        document=document,
+        document_sha256=text.sha256,
+        model=model,
+        max_tokens=max_tokens,
+    )
+
+
+def summary_question(
+    text: DocumentText, passages: Sequence[Passage], *, model: str, document: str = "", max_tokens: int = SUMMARY_TOKENS
+) -> ToolRequest:
+    """Ask a model to summarise a decision from these passages, numbered from 1 in this order."""
+    prompt = load_prompt("summarize_decision")
+    key = {
+        "prompt": prompt.sha256,
+        "schema": schema_sha256("DecisionSummary"),
+        "model": model,
+        "temperature": 0,
+        "max_tokens": max_tokens,
+        "passages": [fingerprint(text, passage) for passage in passages],
+    }
+    messages = prompt.messages({"passages": render(text, passages)})
+    return ToolRequest(
+        tool="model",
+        step="extract",
+        key=key,
+        payload={"messages": messages, "schema": "DecisionSummary"},
         document=document,
         document_sha256=text.sha256,
         model=model,

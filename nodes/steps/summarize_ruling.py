@@ -12,7 +12,7 @@ from nodes.domain.shared.errors import AnswerInvalid
 from nodes.domain.shared.formats import count
 from nodes.domain.text.documents import DocumentText, SourceDocument
 from nodes.ports import Answer, Services, ToolRequest
-from nodes.prompts.rulings import summary_question
+from nodes.prompts.questions import summary_question
 
 
 async def summarize_ruling(

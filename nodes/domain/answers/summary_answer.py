@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from nodes.domain.answers.passages import Passage
-from nodes.domain.answers.summary_check import supports
 from nodes.domain.evidence.facts import Fact, of_kind
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_check import check
 from nodes.domain.evidence.note_model import Sentence
 from nodes.domain.evidence.quote_locator import Locator
 from nodes.domain.text.documents import DocumentText
+from nodes.domain.text.normalise import simplify
 
 MOST_SENTENCES = 14
 MOST_SENTENCE_CHARS = 600
@@ -26,6 +26,31 @@ MOST_CITED_PASSAGES = 4
 PARAGRAPH_CHARS = 900
 """Characters that are shown under one number, so that a citation is a place."""
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n\s*|\f\s*|\n(?=\d{1,3}\s?\.\s)")
+
+LEAST_SHARE = 0.25
+"""Of the words of a sentence that must stand in its passages, by their stems. Sentences in other words than the
+decision's have 0.3 of them and more, invented ones and those in another language 0.2 at most."""
+STEM = 5
+_WORD = re.compile(r"[a-z]{4,}")
+_COMMON_WORDS = (
+    "dans pour avec sans cette leur leurs sont etait etaient elle elles plus mais donc dont lors apres avant entre"
+    " selon ainsi alors lorsque comme tout toute tous toutes etre avoir fait faire cour ayant avait avaient with that"
+    " this from which were have been"
+)
+_COMMON = frozenset(_COMMON_WORDS.split())
+_COURT = re.compile(r"\b(?:cour|pourvois?|moyens?|defende\w+|demande\w+) (?:de|en|a la) cassation\b")
+_ENDINGS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\b(?:cass(?:e|ent|er|ee?s?|ation)|annul\w+|censur\w+|viol(?:e|ent|er|ation))\b",
+        r"\b(?:rejet\w*|debout\w+)\b",
+        r"\b(?:confirm\w+|approuv\w+)\b",
+        r"\b(?:infirm\w+|reform\w+)\b",
+        r"\b(?:irrecevab\w+|desist\w+|decheance)\b",
+    )
+)
+"""How decisions end, each with its other words."""
+_BROKEN = ",:(["
 
 
 def _parse_part(value: object) -> object:
@@ -185,3 +210,21 @@ def _is_supported(fact: Fact, text: DocumentText, court: str) -> bool:
         fact.source, unit=text.unit,
     )  # fmt: skip
     return check(Sentence(fact.value, (evidence.finding_id,), "fact"), {evidence.finding_id: evidence}) is None
+
+
+def supports(sentence: str, passages: str) -> bool:
+    """Whether a sentence is one, shares its words with these passages, and ends the matter in no other way."""
+    sentence_text, passage_text = simplify(sentence), simplify(passages)
+    if not sentence_text or sentence_text[-1] in _BROKEN:
+        return False
+    own = {word[:STEM] for word in _WORD.findall(sentence_text) if word not in _COMMON}
+    shared = own & {word[:STEM] for word in _WORD.findall(passage_text)}
+    if len(shared) < LEAST_SHARE * len(own):
+        return False
+    ended, ending = _endings(sentence_text), _endings(passage_text)
+    return not ended or not ending or bool(ended & ending)
+
+
+def _endings(text: str) -> set[int]:
+    plain = _COURT.sub(" ", text)
+    return {number for number, pattern in enumerate(_ENDINGS) if pattern.search(plain)}

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_model import Note, Section, Sentence, has_risk, status_of
 from nodes.domain.report.wording.reasons import reasons_of
-from nodes.domain.report.wording.ruling_texts import columns
-from nodes.domain.report.wording.texts import texts
+from nodes.domain.report.wording.texts import columns, texts
 from nodes.domain.report.wording.verdicts import decision_words
 from nodes.domain.report.writers.note_writer import place
 from nodes.domain.shared.formats import alignment_label, markdown, risk_label

@@ -5,6 +5,9 @@ What places are counted in, {unit}, is called alike in both, and is feminine in 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 ENGLISH: dict[str, str] = {
     "quote": "“{quote}”",
     "coverage": "What was read",
@@ -265,3 +268,90 @@ def note_title(playbook: str, run: str, language: str) -> str:
 def texts(language: str) -> dict[str, str]:
     """The table of a language; English for one that is not known."""
     return FRENCH if language == "fr" else ENGLISH
+
+
+_CONTRACT_ENGLISH: Mapping[str, Any] = {
+    "terms": "Terms", "changes": "Changed by amendment", "page": "{unit} {page}", "said": "{document}: {statements}.",
+    "effective_date": "in effect from {value}", "agreement_date": "dated {value}",
+    "signature_date": "signed on {value}",
+    "initial_term": "term {value}", "expiration_date": "ends on {value}", "renewal_term": "renewed for {value}",
+    "effective_date_quoted": "beginning {value}", "expiration_date_quoted": "end {value}",
+    "renewal_term_quoted": "renewal {value}",
+    "notice_renewal": "notice against renewal {value}", "notice_termination": "notice to terminate {value}",
+    "cap_amount": "cap {value}", "cap_per_claim": "cap {value} per claim", "cap_per_year": "cap {value} per year",
+    "cap_base": "cap reckoned on {value}", "governing_law": "law “{value}”", "court": "disputes: {value}",
+    "quoted": "“{quote}”", "overridden": "overridden by {by}, {unit} {page}",
+    "may": "may be overridden by {by}, {unit} {page}", "with_override": "{text}: {said}.",
+    "replace": "replaced", "delete": "deleted", "change": "changed", "add": "added", "of": "{article} {action}",
+    "of_master": "{document} of {master}: {statements}.", "perhaps": "{document}, perhaps of {master}: {statements}.",
+    "fees": "the fees", "fees_months": "the fees of {months} months", "order value": "the value of the order",
+    "share": "{share} % of {of}", "semicolon": "; ",
+    "day": ("day", "days"), "week": ("week", "weeks"), "month": ("month", "months"), "quarter": ("quarter", "quarters"),
+    "year": ("year", "years"),
+}  # fmt: skip
+_CONTRACT_FRENCH: Mapping[str, Any] = {
+    "terms": "Stipulations", "changes": "Modifié par avenant", "page": "{unit} {page}",
+    "said": "{document} : {statements}.",
+    "effective_date": "en vigueur le {value}", "agreement_date": "daté du {value}",
+    "signature_date": "signé le {value}",
+    "initial_term": "durée {value}", "expiration_date": "prend fin le {value}",
+    "renewal_term": "renouvelé pour {value}",
+    "effective_date_quoted": "prise d’effet {value}", "expiration_date_quoted": "fin {value}",
+    "renewal_term_quoted": "renouvellement {value}",
+    "notice_renewal": "préavis de dénonciation {value}", "notice_termination": "préavis de résiliation {value}",
+    "cap_amount": "plafond {value}", "cap_per_claim": "plafond {value} par sinistre",
+    "cap_per_year": "plafond {value} par an", "cap_base": "assiette du plafond : {value}",
+    "governing_law": "droit « {value} »", "court": "litiges : {value}", "quoted": "« {quote} »",
+    "overridden": "remplacé par {by}, {unit} {page}", "may": "peut-être remplacé par {by}, {unit} {page}",
+    "with_override": "{text} : {said}.",
+    "replace": "remplacé", "delete": "supprimé", "change": "modifié", "add": "ajouté", "of": "{article} {action}",
+    "of_master": "{document} au contrat {master} : {statements}.",
+    "perhaps": "{document}, peut-être au contrat {master} : {statements}.",
+    "semicolon": " ; ", "fees": "redevances", "fees_months": "redevances de {months} mois",
+    "order value": "montant de la commande",
+    "share": "{share} % des {of}",
+    "day": ("jour", "jours"), "week": ("semaine", "semaines"), "month": ("mois", "mois"),
+    "quarter": ("trimestre", "trimestres"), "year": ("an", "ans"),
+}  # fmt: skip
+
+
+def fact_texts(language: str) -> Mapping[str, Any]:
+    """The words about the terms of contracts; English for an unknown language. A unit has two forms, one and many."""
+    return _CONTRACT_FRENCH if language == "fr" else _CONTRACT_ENGLISH
+
+
+_RULINGS: dict[str, dict[str, str]] = {
+    "en": {
+        "index": "Decisions", "document": "Document", "court": "Court", "number": "Number", "date": "Date",
+        "solution": "Solution", "attacked": "Decision attacked", "parties": "Parties", "applied": "Texts applied",
+        "cited": "Texts cited", "ordered": "Ordered", "attached": "Attached", "facts": "Facts",
+        "procedure": "Procedure", "question": "Question", "answer": "Answer", "scope": "Scope",
+        "page": "{unit} {page}", "pages": "{unit}s {page}",
+        "doubt": "{value} (to be checked)", "more": "and {count} more", "none": "no decision was recognised",
+        "quote": "“{quote}” ({page})", "said": "{text} ({page})", "n": "No", "semicolon": "; ",
+        "again": "{document} (the same decision: {others})", "copies": "Once more",
+        "alike": "{names} (same number and date)",
+    },
+    "fr": {
+        "index": "Décisions", "document": "Document", "court": "Juridiction", "number": "Numéro", "date": "Date",
+        "solution": "Solution", "attacked": "Décision attaquée", "parties": "Parties", "applied": "Textes appliqués",
+        "cited": "Textes cités", "ordered": "Dispositif", "attached": "Pièces jointes", "facts": "Faits",
+        "procedure": "Procédure", "question": "Question", "answer": "Réponse", "scope": "Portée",
+        "page": "{unit} {page}", "pages": "{unit}s {page}",
+        "doubt": "{value} (à vérifier)", "more": "et {count} de plus", "none": "aucune décision reconnue",
+        "quote": "« {quote} » ({page})", "said": "{text} ({page})", "n": "n°", "semicolon": " ; ",
+        "again": "{document} (la même décision : {others})", "copies": "Autre exemplaire",
+        "alike": "{names} (mêmes numéro et date)",
+    },
+}  # fmt: skip
+
+
+def ruling_texts(language: str) -> dict[str, str]:
+    """The words of a case-law note: French for "fr", else English."""
+    return _RULINGS["fr" if language == "fr" else "en"]
+
+
+def columns(language: str) -> tuple[str, ...]:
+    """Heads of the table of decisions."""
+    words = ruling_texts(language)
+    return tuple(words[name] for name in ("number", "date", "court", "solution", "document"))

@@ -15,7 +15,7 @@ from nodes.domain.evidence.facts import Fact
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_check import check, drop_unsupported
 from nodes.domain.evidence.note_model import Dropped, Note, Section, Sentence, is_stated
-from nodes.domain.report.wording.fact_texts import fact_texts
+from nodes.domain.report.wording.texts import fact_texts
 from nodes.domain.report.writers.note_writer import NoteInput, write_note
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.shared.formats import NAME_LIMIT, one_line

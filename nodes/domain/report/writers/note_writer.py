@@ -24,8 +24,7 @@ from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.searched_types import SearchScope
 from nodes.domain.playbook.titles import shipped_title
 from nodes.domain.report.wording.french_reasons import french_reading
-from nodes.domain.report.wording.ratings import grounds_of, rating_as_shown
-from nodes.domain.report.wording.reasons import reasons_in
+from nodes.domain.report.wording.reasons import grounds_of, rating_as_shown, reasons_in
 from nodes.domain.report.wording.texts import texts
 from nodes.domain.report.wording.verdicts import decision_words, reviewers_of
 from nodes.domain.report.writers.absences import Absences

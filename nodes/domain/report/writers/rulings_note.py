@@ -16,7 +16,7 @@ from nodes.domain.evidence.facts import Fact, of_kind
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.evidence.note_check import drop_unsupported
 from nodes.domain.evidence.note_model import Note, Section, Sentence, is_stated, status_of
-from nodes.domain.report.wording.ruling_texts import ruling_texts
+from nodes.domain.report.wording.texts import ruling_texts
 from nodes.domain.report.writers.note_writer import NoteInput, write_note
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.shared.formats import NAME_LIMIT, count, one_line

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_question import document
 
-from nodes.domain.answers.extraction import MOST_CLAUSES, DEFAULT_CONFIDENCE, Supplier, complaint, read_answer
+from nodes.domain.answers.extraction import DEFAULT_CONFIDENCE, MOST_CLAUSES, Supplier, complaint, read_answer
 from nodes.domain.answers.passages import Passage
 from nodes.domain.evidence.findings import Candidate
 from nodes.domain.evidence.quote_locator import locate

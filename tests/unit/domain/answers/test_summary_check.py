@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.domain.answers.summary_check import supports
+from nodes.domain.answers.summary_answer import supports
 from nodes.domain.report.wording.french_reasons import french_reading
 
 FACTS = (
