@@ -12,10 +12,16 @@ from nodes.domain.case_law.ruling_text import HEAD, RulingText
 
 _VERBS = (
     r"casse|annule|rejette|declare|dit|condamne|deboute|ordonne|fixe|confirme|infirme|reforme|remet|renvoie|laisse"
-    r"|constate|designe|donne acte|y ajoutant|statuant a nouveau|en application|vu l|article \d|prononce|ouvre|rappelle"
-    r"|met |reparant|homologue|sursoit|decerne|enjoint|autorise|accorde|alloue|recoit|juge|rectifie"
+    r"|constate|designe|donne\ acte|y\ ajoutant|statuant\ a\ nouveau|en\ application|vu\ l|article\ \d|prononce|ouvre|rappelle"
+    r"|met\ |reparant|homologue|sursoit|decerne|enjoint|autorise|accorde|alloue|recoit|juge|rectifie"
 )
-_CUT = re.compile(rf";\s*|[.,:]?[ \t]*\n\s*(?=(?:[-•*–]\s*)?(?:{_VERBS}))|[.,:]\s*\n\s*\n\s*")
+# Example: ; condamne
+_CUT = re.compile(
+    rf"""
+    ;\s* | [.,:]?[ \t]*\n\s*(?=(?:[-•*–]\s*)?(?:{_VERBS})) | [.,:]\s*\n\s*\n\s*
+    """,
+    re.VERBOSE,
+)
 # Example: en ce qu'il deboute la societe
 _RECITES = re.compile(
     r"""
@@ -47,15 +53,20 @@ _CLOSED = re.compile(
     re.VERBOSE,
 )
 _SOLUTIONS = (
-    r"rejet(?: non specialement motive)?|cassation(?: partielle)?|annulation(?: partielle)?"
-    r"|irrecevabilite(?: partielle)?"
-    r"|non[- ]?lieu a (?:statuer|renvoi)|renvoi|desistement(?: partiel)?|decheance(?: partielle)?|non[- ]?admission"
-    r"|rectification(?: d'erreurs? materielles?)?"
-    r"|rabat d'arret|sursis a statuer|designation de juridiction|reglement de juges|qpc incidente.{0,40}"
+    r"rejet(?:\ non\ specialement\ motive)?|cassation(?:\ partielle)?|annulation(?:\ partielle)?"
+    r"|irrecevabilite(?:\ partielle)?"
+    r"|non[- ]?lieu\ a\ (?:statuer|renvoi)|renvoi|desistement(?:\ partiel)?|decheance(?:\ partielle)?|non[- ]?admission"
+    r"|rectification(?:\ d'erreurs?\ materielles?)?"
+    r"|rabat\ d'arret|sursis\ a\ statuer|designation\ de\ juridiction|reglement\ de\ juges|qpc\ incidente.{0,40}"
 )
+# Example: solution : cassation partielle sans renvoi
 _HEADED = re.compile(
-    rf"(?m)^[ \t]*(?:solution\s*:\s*)?(?P<words>(?:{_SOLUTIONS})(?:\s*(?:,|et|-)?\s*(?:sans renvoi|avec renvoi"
-    rf"|{_SOLUTIONS}))*)[ \t]*\.?$"
+    rf"""
+    ^[ \t]*(?:solution\s*:\s*)?
+    (?P<words>(?:{_SOLUTIONS})(?:\s*(?:,|et|-)?\s*(?:sans\ renvoi|avec\ renvoi|{_SOLUTIONS}))*)
+    [ \t]*\.?$
+    """,
+    re.MULTILINE | re.VERBOSE,
 )
 # Example: par voie de retranchement
 _PARTLY = re.compile(

@@ -57,7 +57,7 @@ _ACT = (
     + re.sub(r"[?]P<[a-z]+>", "?:", FIGURES) + r"))"
 )  # fmt: skip
 _EUROPEAN = (
-    r"(?P<union>(?:directive|reglement|decision-cadre)s?)\s+(?:(?:du conseil|\(?(?:ce|ue"
+    r"(?P<union>(?:directive|reglement|decision-cadre)s?)\s+(?:(?:du\ conseil|\(?(?:ce|ue"
     r"|cee)\)?)\s*)?(?:n\s?[°o]\s*)?(?:\(?(?:ce|ue|cee)\)?\s*)?(?:n\s?[°o]\s*)?"
     r"(?P<eu>\d{2,4}\s?/\s?\d{1,4}(?:\s?/\s?(?:cee|ce|ue))?)"
 )
@@ -78,7 +78,13 @@ _TREATY = (
     r"|convention\s+de\s+vienne|convention\s+collective\s+(?:nationale\s+)?[a-z' ]{5,80}?(?=\s+du\s+\d|[,.;)])"
     r"|accord(?:-cadre)?\s+[^,;:.()]{0,140}?\bdu\s+(?:" + re.sub(r"[?]P<[a-z]+>", "?:", FIGURES) + r"))"
 )  # fmt: skip
-_SOURCE = re.compile(rf"(?P<code>\b(?:{_CODE})\b)|\b{_ACT}|\b{_EUROPEAN}|\b{_TREATY}")
+# Example: code de procedure civile
+_SOURCE = re.compile(
+    rf"""
+    (?P<code>\b(?:{_CODE})\b) | \b{_ACT} | \b{_EUROPEAN} | \b{_TREATY}
+    """,
+    re.VERBOSE,
+)
 _SAME = (
     r"(?:(?:d[ue]\s+|de\s+la\s+)?(?:ce|cette|meme|la\s+meme)\s+(?:meme\s+)?|(?:dudit|ladite|de\s+ladite)\s+)"
     r"(?P<same>code|loi|decret|convention|directive|ordonnance|texte|traite|accord)"

@@ -84,19 +84,31 @@ _LATER = re.compile(
 
 _DAYS = {"day": 1, "week": 7}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
-_START_WORDS = r"(?: and including| et y compris)?[\W_]*(?P<what>[^,;()]{1,60})"
+_START_WORDS = r"(?:\ and\ including|\ et\ y\ compris)?[\W_]*(?P<what>[^,;()]{1,60})"
+# Example: from the date of its signature
 _BEHIND = re.compile(
-    r"\b(?:from and after|from|following|after|since|of|subsequent to|(?:commenc|begin+|start)(?:es|e|s|ing)?\b"
-    r"(?: as)?(?: (?:on|upon|of|from|with|at))?|effective(?: as)?(?: of| on| upon)?|à compter (?:de |du )?"
-    rf"|à partir (?:de |du )?|depuis|suivant){_START_WORDS}",
-    re.IGNORECASE,
+    rf"""
+    \b(?:
+      from\ and\ after | from | following | after | since | of | subsequent\ to
+      | (?:commenc|begin+|start)(?:es|e|s|ing)?\b(?:\ as)?(?:\ (?:on|upon|of|from|with|at))?
+      | effective(?:\ as)?(?:\ of|\ on|\ upon)? | à\ compter\ (?:de\ |du\ )?
+      | à\ partir\ (?:de\ |du\ )? | depuis | suivant
+    ){_START_WORDS}
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: commencing on the Effective Date
 _BEFORE = re.compile(
-    r"\b(?:(?:commenc|beg[ia]n+|start)(?:es|e|s|ing)?\b(?: as)?(?: (?:on|upon|of|from|with|at))?|effective(?: as)?"
-    r"(?: of| on| upon| from)?|(?:effect|force)(?: as)? (?:on|upon|of|from)|from|prend effet (?:à compter )?(?:le "
-    r"|du |de )"
-    rf"|en vigueur (?:le |à compter (?:du |de ))|à compter (?:de |du )?){_START_WORDS}",
-    re.IGNORECASE,
+    rf"""
+    \b(?:
+      (?:commenc|beg[ia]n+|start)(?:es|e|s|ing)?\b(?:\ as)?(?:\ (?:on|upon|of|from|with|at))?
+      | effective(?:\ as)?(?:\ of|\ on|\ upon|\ from)?
+      | (?:effect|force)(?:\ as)?\ (?:on|upon|of|from) | from
+      | prend\ effet\ (?:à\ compter\ )?(?:le\ |du\ |de\ )
+      | en\ vigueur\ (?:le\ |à\ compter\ (?:du\ |de\ )) | à\ compter\ (?:de\ |du\ )?
+    ){_START_WORDS}
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Example: with automatic renewal
 _STOPS = re.compile(

@@ -14,24 +14,31 @@ REPLACEMENT_REACH = 160
 """Characters behind a deletion that are searched for a sentence with the replacement."""
 
 _ART = r"(?:(?:sub-?)?(?:section|clause|article|paragraph)|§)"
-_N = r"\d{1,3}(?:\.\d{1,3})*(?: ?\([a-z0-9]{1,4}\))*(?: (?:bis|ter|quater)\b)?"
-_LIST = rf"(?P<n>{_N}(?:(?:, ?(?:and |et )?| and | et ){_N})*)"
+_N = r"\d{1,3}(?:\.\d{1,3})*(?:\ ?\([a-z0-9]{1,4}\))*(?:\ (?:bis|ter|quater)\b)?"
+_LIST = rf"(?P<n>{_N}(?:(?:,\ ?(?:and\ |et\ )?|\ and\ |\ et\ ){_N})*)"
+# Example: Section 4.2 of the Agreement is hereby deleted
 _CHANGED = re.compile(
-    rf"(?P<lead>[^.;:]{{0,90}}?)\b{_ART}s? {_LIST}(?P<of>[^.;:]{{0,110}}?)(?:,? )\b(?:is|are|shall be|will be|est"
-    rf"|sont|sera|seront)"
-    r" (?:hereby |hereinafter |further |also |entièrement |intégralement |purement et simplement |en totalité "
-    r"|dans (?:son|leur) (?:intégralité|ensemble) )*"
-    r"(?P<verb>deleted|replaced|amended|revised|modified|changed|restated|superseded|supplemented|removed|reduced"
-    r"|increased|extended"
-    r"|supprimée?s?|remplacée?s?|modifiée?s?|abrogée?s?|complétée?s?|annulée?s?|ramenée?s?|portée?s?|prorogée?s?)\b"
-    r"(?P<behind>[^.;:]{0,120})",
-    re.IGNORECASE,
+    rf"""
+    (?P<lead>[^.;:]{{0,90}}?)\b{_ART}s?\ {_LIST}(?P<of>[^.;:]{{0,110}}?)(?:,?\ )\b
+    (?:is|are|shall\ be|will\ be|est|sont|sera|seront)\ (?:
+      hereby\  | hereinafter\  | further\  | also\  | entièrement\  | intégralement[ ]
+      | purement\ et\ simplement\  | en\ totalité\  | dans\ (?:son|leur)\ (?:intégralité|ensemble)[ ]
+    )*(?P<verb>
+      deleted | replaced | amended | revised | modified | changed | restated | superseded
+      | supplemented | removed | reduced | increased | extended | supprimée?s? | remplacée?s?
+      | modifiée?s? | abrogée?s? | complétée?s? | annulée?s? | ramenée?s? | portée?s? | prorogée?s?
+    )\b(?P<behind>[^.;:]{{0,120}})
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: to delete the text of Section 4.2 of the Agreement
 _COMMAND = re.compile(
-    rf"\b(?P<verb>deletes?|replaces?|amends?|deleting|replacing|amending|supprimer|abroger"
-    rf"|remplacer)\b (?P<lead>(?:the |les? |la |l['’])?(?:text of |existing )?)"
-    rf"{_ART}s? {_LIST}(?P<of>)(?P<behind>[^.;:]{{0,120}})",
-    re.IGNORECASE,
+    rf"""
+    \b(?P<verb>deletes?|replaces?|amends?|deleting|replacing|amending|supprimer|abroger|remplacer)
+    \b\ (?P<lead>(?:the\ |les?\ |la\ |l['’])?(?:text\ of\ |existing\ )?){_ART}s?\ {_LIST}(?P<of>)
+    (?P<behind>[^.;:]{{0,120}})
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ADDED = re.compile(
     rf"\b(?:new {_ART} {_LIST}[^.;:]{{0,60}}\b(?:is|are|shall be) (?:hereby )?(?:added|inserted)"

@@ -31,15 +31,25 @@ OF_ANOTHER = frozenset(("amendment", "annex", "order", "statement_of_work"))
 
 _KIND = r"(?:annexe?|appendix|exhibit|schedule|attachment)"
 _ID = (
-    r"(?:n ?[°º] ?)?(?P<id>\d{1,2}(?:[.-]\d{1,2}){0,3}|(?-i:[IVX]{1,4}(?:-[A-Z])?)\b"
+    r"(?:n\ ?[°º]\ ?)?(?P<id>\d{1,2}(?:[.-]\d{1,2}){0,3}|(?-i:[IVX]{1,4}(?:-[A-Z])?)\b"
     r"|(?-i:(?!(?:OF|TO|IN|ON|BY|IS|AS|OR|AT|NO|IF)\b)[A-Z]{1,2})(?:-\d{1,2})?)"
 )
-_LABEL = re.compile(rf"\b(?P<kind>{_KIND})(?P<many>s?)(?: [-–])? {{1,2}}{_ID}\b(?! ?[a-z]['’])", re.IGNORECASE)
-_NAME = r"(?: ?(?:\([^()]{1,80}\)|«[^»]{1,80}»|[\"“][^\"”]{1,80}[\"”]))?"
+# Example: Annexe n° 2
+_LABEL = re.compile(
+    rf"""
+    \b(?P<kind>{_KIND})(?P<many>s?)(?:\ [-–])?\ {{1,2}}{_ID}\b(?!\ ?[a-z]['’])
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_NAME = r"(?:\ ?(?:\([^()]{1,80}\)|«[^»]{1,80}»|[\"“][^\"”]{1,80}[\"”]))?"
 # Of "Schedules 1, 2 and 4" the numbers behind the first, of "Annexes 1 à 4" the last one.
+# Example: , 2
 _NEXT = re.compile(
-    rf"{_NAME}(?: ?, ?(?:and |et )?| (?:and|et|&|or|ou) )(?P<id>\d{{1,2}}|[A-Z])\b(?!['’%])"
-    rf"|{_NAME} ?(?P<to>-|–|to|à) ?(?P<last>\d{{1,2}})\b"
+    rf"""
+    {_NAME}(?:\ ?,\ ?(?:and\ |et\ )?|\ (?:and|et|&|or|ou)\ )(?P<id>\d{{1,2}}|[A-Z])\b(?!['’%])
+    | {_NAME}\ ?(?P<to>-|–|to|à)\ ?(?P<last>\d{{1,2}})\b
+    """,
+    re.VERBOSE,
 )
 _BLANK = r"[ \t\u00a0]"
 # Of a text that was taken from a web page: "&nbsp;", well written or not.
@@ -70,29 +80,51 @@ _NO_PAPER = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# Example: set out in Schedule 1 and
 _LEADS_TO = re.compile(
-    r"(?:\b(?:set (?:out|forth)|described|defined|specified|detailed|listed|contained|stated|shown|identified|indicated"
-    r"|laid down|provided(?: for)?|outlined|determined) (?:\w+ly )?(?:in|on|at|under)"
-    r"|\b(?:in accordance with|pursuant to|according to|as per)(?: the (?:provisions|terms|rates|prices|requirements) "
-    r"(?:of|in))?"
-    r"|\b(?:figur\w+|définie?s?|décrite?s?|précisée?s?|fixée?s?|prévue?s?|détaillée?s?|indiquée?s?|mentionnée?s?"
-    r"|listée?s?|énumérée?s?|stipulée?s?) (?:à|en|dans|aux?|par|sur)"
-    r"|\bconformément (?:à|aux)|\bselon)(?: the| les?| la)?(?: l['’])? ?"
-    rf"(?:{_KIND}s? [\w.-]{{1,6}}{_NAME}(?:, | (?:and|or|et|ou|à l['’]|l['’])+ ?)(?:l['’])?)*$",
-    re.IGNORECASE,
+    rf"""
+    (?:
+      \b(?:
+          set\ (?:out|forth) | described | defined | specified | detailed | listed | contained
+          | stated | shown | identified | indicated | laid\ down | provided(?:\ for)? | outlined
+          | determined
+        )\ (?:\w+ly\ )?(?:in|on|at|under)
+      | \b(?:in\ accordance\ with|pursuant\ to|according\ to|as\ per)
+        (?:\ the\ (?:provisions|terms|rates|prices|requirements)\ (?:of|in))?
+      | \b(?:
+          figur\w+ | définie?s? | décrite?s? | précisée?s? | fixée?s? | prévue?s? | détaillée?s?
+          | indiquée?s? | mentionnée?s? | listée?s? | énumérée?s? | stipulée?s?
+        )\ (?:à|en|dans|aux?|par|sur)
+      | \bconformément\ (?:à|aux) | \bselon
+    )(?:\ the|\ les?|\ la)?(?:\ l['’])?\ ?
+    (?:{_KIND}s?\ [\w.-]{{1,6}}{_NAME}(?:,\ |\ (?:and|or|et|ou|à\ l['’]|l['’])+\ ?)(?:l['’])?)*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: sets out
 _DESCRIBES = re.compile(
-    rf"{_NAME} (?:sets? out|contains?|describes?|specif(?:y|ies)|forms? (?:an )?(?:integral )?part of th(?:is|e)\b"
-    r"|décri(?:t|vent)|précise(?:nt)?|fixe(?:nt)?|définit|définissent|contien(?:t|nent)"
-    r"|fai(?:t|sant) partie intégrante)",
-    re.IGNORECASE,
+    rf"""
+    {_NAME}\ (?:
+      sets?\ out | contains? | describes? | specif(?:y|ies)
+      | forms?\ (?:an\ )?(?:integral\ )?part\ of\ th(?:is|e)\b | décri(?:t|vent) | précise(?:nt)?
+      | fixe(?:nt)? | définit | définissent | contien(?:t|nent) | fai(?:t|sant)\ partie\ intégrante
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Of a law, or of another agreement.
+# Example: of the Master Agreement
 _FOREIGN = re.compile(
-    rf"{_NAME},? (?:of|to|in|under|du|de|des|d['’]|au|aux|à la|à l['’])\b ?(?!(?:this|these|the (?:present )?"
-    r"(?:agreement|contract)|the extent|présente?s?|(?:la |l['’])?(?:contrat|convention|accord|bail|marché)\b(?!-))\b)"
-    rf"|{_NAME} (?:hereof|thereof|thereto)\b",
-    re.IGNORECASE,
+    rf"""
+    {_NAME},?\ (?:of|to|in|under|du|de|des|d['’]|au|aux|à\ la|à\ l['’])\b\ ?(?!
+        (?:
+          this | these | the\ (?:present\ )?(?:agreement|contract) | the\ extent | présente?s?
+          | (?:la\ |l['’])?(?:contrat|convention|accord|bail|marché)\b(?!-)
+        )\b
+      )
+    | {_NAME}\ (?:hereof|thereof|thereto)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _TITLED = re.compile(r"[A-ZÀ-Ý(\"“«:–—.\[*-]|\d{1,2}\.\s")

@@ -59,15 +59,20 @@ _ITEM = re.compile(
 )
 _END = re.compile(r"(?P<stop>\.)\s|\n[ \t]*\n|\f|(?P<line>\n)")
 _NAME = (
-    r"(?:general (?:terms(?: (?:and|&) conditions)?|conditions)|terms (?:and|&) conditions|conditions générales)"
-    r"(?: (?:of (?:sales?|purchase|business|services?|supply|use|delivery)(?: and (?:delivery|payment|use))?"
-    r"|(?:de |d['’])(?:vente|achat|services?|prestations?|location|fourniture|utilisation)"
-    r"(?: et (?:de |d['’])\w+)?))?"
+    r"(?:general\ (?:terms(?:\ (?:and|&)\ conditions)?|conditions)|terms\ (?:and|&)\ conditions|conditions\ générales)"
+    r"(?:\ (?:of\ (?:sales?|purchase|business|services?|supply|use|delivery)(?:\ and\ (?:delivery|payment|use))?"
+    r"|(?:de\ |d['’])(?:vente|achat|services?|prestations?|location|fourniture|utilisation)"
+    r"(?:\ et\ (?:de\ |d['’])\w+)?))?"
 )
+# Example: conditions générales de vente version 2.1
 _TERMS = re.compile(
-    rf"\b(?P<name>{_NAME})(?P<version>,? ?\(?(?:version|edition|édition)s? ?(?:of|du|de|no\.?|n ?[°º])? ?"
-    r"(?:[\w.]{1,12} )?(?:(?:[a-zéû]{3,9} )?\d[\w./-]{0,10})\)?)?",
-    re.IGNORECASE,
+    rf"""
+    \b(?P<name>{_NAME})(?P<version>
+      ,?\ ?\(?(?:version|edition|édition)s?\ ?(?:of|du|de|no\.?|n\ ?[°º])?\ ?(?:[\w.]{{1,12}}\ )?
+      (?:(?:[a-zéû]{{3,9}}\ )?\d[\w./-]{{0,10}})\)?
+    )?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Example: governed by the
 _BOUND_BEFORE = re.compile(
@@ -112,9 +117,20 @@ _OF_THIS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_HEADING = re.compile(rf"^[ \t]*(?-i:[A-Z0-9])[^\n\f.;,]{{0,40}}?\b{_NAME}\b[^\n\f.;,]{{0,50}}$|^[ \t]*{_NAME}[ \t]*$",
-    re.IGNORECASE | re.MULTILINE)  # fmt: skip
-_ITSELF = re.compile(rf"\b(?:présentes|these|the present) (?:\w+ )?{_NAME}", re.IGNORECASE)
+# Example: General Terms and Conditions of Sale
+_HEADING = re.compile(
+    rf"""
+    ^[ \t]*(?-i:[A-Z0-9])[^\n\f.;,]{{0,40}}?\b{_NAME}\b[^\n\f.;,]{{0,50}}$ | ^[ \t]*{_NAME}[ \t]*$
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+# Example: les présentes conditions générales
+_ITSELF = re.compile(
+    rf"""
+    \b(?:présentes|these|the\ present)\ (?:\w+\ )?{_NAME}
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 # Example: to the exclusion of
 _RULED_OUT = re.compile(
     r"""

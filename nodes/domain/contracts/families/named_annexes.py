@@ -33,12 +33,22 @@ _FR = re.compile(
     """,
     re.VERBOSE,
 )
-_NUMBER = r"(?:n ?[°º] ?)?(?:\d|[IVX]+\b|[A-Z]\b|[A-Z]{1,2}-\d)"
-_NUMBERED_BEFORE = re.compile(rf"\b(?i:{_KIND}) {_NUMBER}[\w.-]{{0,4}}[ ,:–-]*[\[(\"“]*(?:the |l['’])?[\"“]?$")
+_NUMBER = r"(?:n\ ?[°º]\ ?)?(?:\d|[IVX]+\b|[A-Z]\b|[A-Z]{1,2}-\d)"
+# Example: Annexe n° 2 –
+_NUMBERED_BEFORE = re.compile(
+    rf"""
+    \b(?i:{_KIND})\ {_NUMBER}[\w.-]{{0,4}}[ ,:–-]*[\[(\"“]*(?:the\ |l['’])?[\"“]?$
+    """,
+    re.VERBOSE,
+)
+# Example: attached hereto as Exhibit A
 _NUMBERED_BEHIND = re.compile(
-    rf"^[\"”)\]]*,?(?: (?:which is|that is|is|as))?"
-    r"(?: (?:attached|annexed|set forth|set out|included|contained|found|jointe?))?"
-    rf"(?: hereto| herein)?(?: as| in| at| on| en)? ?[(\[]?(?i:{_KIND}) {_NUMBER}"
+    rf"""
+    ^[\"”)\]]*,?(?:\ (?:which\ is|that\ is|is|as))?
+    (?:\ (?:attached|annexed|set\ forth|set\ out|included|contained|found|jointe?))?
+    (?:\ hereto|\ herein)?(?:\ as|\ in|\ at|\ on|\ en)?\ ?[(\[]?(?i:{_KIND})\ {_NUMBER}
+    """,
+    re.VERBOSE,
 )
 """A number right behind the name: such an annex is looked up under its number."""
 _BESIDE = 60
