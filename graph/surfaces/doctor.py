@@ -17,13 +17,13 @@ from nodes.domain.shared.formats import one_line, size
 if TYPE_CHECKING:
     from graph.settings import Settings
 
-State = Literal["ok", "warn", "FAIL"]
-STYLES = {"ok": "green", "warn": "yellow", "FAIL": "bold red"}
+CheckState = Literal["ok", "warn", "FAIL"]
+STATE_STYLES = {"ok": "green", "warn": "yellow", "FAIL": "bold red"}
 
-LITTLE_SPACE = 1_000_000_000
-NO_SPACE = 100_000_000
+LOW_SPACE_BYTES = 1_000_000_000
+NO_SPACE_BYTES = 100_000_000
 """Free bytes: below the first a large data room may not fit, below the second the database stops."""
-OLDEST_SERVER = 140_000
+OLDEST_SERVER_VERSION = 140_000
 """The server_version_num of PostgreSQL 14, for which the queries were written."""
 
 
@@ -32,7 +32,7 @@ class Check:
     """One check and its outcome."""
 
     name: str
-    state: State
+    state: CheckState
     found: str
     advice: str = ""
     """What to do; "" when nothing is to be done."""
@@ -78,9 +78,9 @@ def _home(settings: Settings) -> Check:
     description = f"{settings.home}, {size(free)} free"
     if not _writable(folder):
         return Check("home", "FAIL", description, f"make {folder} writable, or set REPRISE_HOME to another folder")
-    if free < LITTLE_SPACE:
+    if free < LOW_SPACE_BYTES:
         return Check(
-            "home", "FAIL" if free < NO_SPACE else "warn", description, "free some space, or move REPRISE_HOME"
+            "home", "FAIL" if free < NO_SPACE_BYTES else "warn", description, "free some space, or move REPRISE_HOME"
         )
     return Check("home", "ok", description)
 
@@ -101,7 +101,7 @@ async def _database(settings: Settings) -> list[Check]:
         return [Check("database", "FAIL", f"{kind}: {one_line(database.unreachable, 200)}", advice)]
     number = database.server_version
     description = f"PostgreSQL {number // 10_000}.{number % 10_000}, {kind}"
-    outdated = number < OLDEST_SERVER
+    outdated = number < OLDEST_SERVER_VERSION
     server = Check(
         "database", "FAIL" if outdated else "ok", description, "use PostgreSQL 14 or newer" if outdated else ""
     )
@@ -113,7 +113,7 @@ async def _database(settings: Settings) -> list[Check]:
     if not database.missing_steps:
         return [server, Check("schema", "ok", "current")]
     # The embedded server is migrated by whatever opens it; one of somebody else's only when they say so.
-    state: State = "warn" if settings.own_server else "FAIL"
+    state: CheckState = "warn" if settings.own_server else "FAIL"
     missing = ", ".join(database.missing_steps)
     return [server, Check("schema", state, f"lacks {missing}", "run: python run.py migrate")]
 
@@ -125,7 +125,7 @@ async def _readers(settings: Settings) -> list[Check]:
     checks = []
     for part in readers.parts:
         needed = part.name == "pypdfium2"
-        state: State = "ok" if part.version else "FAIL" if needed else "warn"
+        state: CheckState = "ok" if part.version else "FAIL" if needed else "warn"
         advice = "" if part.version else "pip install -e ." if needed else f"pip install {part.name}"
         checks.append(Check(part.purpose, state, f"{part.name} {part.version or 'is missing'}", advice))
     if not settings.ocr:
@@ -170,7 +170,7 @@ def show_checks(checks: list[Check]) -> None:
     table.add_column(max_width=max(console().width // 3, 12))
     table.add_column(overflow="fold")
     for check in checks:
-        table.add_row(Text(check.state, style=STYLES[check.state]), Text(check.name), Text(check.found))
+        table.add_row(Text(check.state, style=STATE_STYLES[check.state]), Text(check.name), Text(check.found))
         if check.advice:
             table.add_row("", "", Text(f"→ {check.advice}", style="dim"))
     console().print(table)

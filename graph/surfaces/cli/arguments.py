@@ -111,7 +111,7 @@ class ReviewReply:
     """sha256 of the packet that it answers; "" when it does not say."""
 
 
-def seconds(text: str | None, option: str = "--deadline") -> float | None:
+def parse_seconds(text: str | None, option: str = "--deadline") -> float | None:
     """Parse a length of time such as 90s, 30m, 8h or 1h30m; returns seconds. Raises UserError."""
     if text is None:
         return None
@@ -121,7 +121,7 @@ def seconds(text: str | None, option: str = "--deadline") -> float | None:
     return sum(float(amount) * _UNITS[unit] for amount, unit in parts)
 
 
-def models(pairs: Sequence[str] | None) -> dict[str, str] | None:
+def parse_models(pairs: Sequence[str] | None) -> dict[str, str] | None:
     """Parse STEP=NAME pairs; returns models by step. Raises UserError."""
     if not pairs:
         return None
@@ -134,7 +134,7 @@ def models(pairs: Sequence[str] | None) -> dict[str, str] | None:
     return models_by_step
 
 
-def passwords(file: Path | None) -> dict[str, str] | None:
+def read_passwords(file: Path | None) -> dict[str, str] | None:
     """Read passwords by document from a file; no message ever repeats a line of it. Raises UserError."""
     if file is None:
         return None

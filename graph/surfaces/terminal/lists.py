@@ -13,7 +13,7 @@ from rich.text import Text
 
 from graph.surfaces.terminal.output import console
 from graph.surfaces.terminal.run import STATUS_STYLES, counts_line, label
-from graph.surfaces.terminal.tables import WIDE, cut, fact, fitting, plain_table, tail
+from graph.surfaces.terminal.tables import WIDE, cut, fitting_table, labelled_line, plain_table, short_path
 from nodes.domain.evidence.coverage import ranges
 from nodes.domain.review.review import Decision
 from nodes.domain.shared.formats import count, duration, money, one_line, size, when
@@ -27,7 +27,7 @@ def show_failures(failures: Sequence[Mapping[str, Any]], limit: int | None = Non
     for failure in failures[:limit]:
         document, reason = one_line(failure["document"], 200), one_line(failure["reason"], 400)
         line = reason if reason.startswith(document) else f"{document}: {reason}"
-        console().print(fact("failed", line, "red"))
+        console().print(labelled_line("failed", line, "red"))
     if limit is not None and len(failures) > limit:
         console().print(Text(f"  and {len(failures) - limit} more: python run.py coverage", style="dim"))
 
@@ -54,7 +54,7 @@ def show_journal(rows: Sequence[Mapping[str, Any]]) -> None:
             str(row["attempt"]),
             _took(row["started_at"], row["finished_at"]),
             _usd(row["usd"], row["state"]),
-            cut(tail(row["document"], 40)),
+            cut(short_path(row["document"], 40)),
         )
     _print(table, len(rows), "call")
     for row in rows:
@@ -80,7 +80,11 @@ def show_decisions(rows: Sequence[Decision]) -> None:
 def show_runs(runs: Sequence[Mapping[str, Any]]) -> None:
     names = ("run", "status", "documents", "to review", "cost", "started")
     rows = [_run_row(run) for run in runs]
-    _print(fitting(names, rows, dropped_columns=("started", "cost", "to review"), gives_way=("run",)), len(runs), "run")
+    _print(
+        fitting_table(names, rows, dropped_columns=("started", "cost", "to review"), gives_way=("run",)),
+        len(runs),
+        "run",
+    )
 
 
 def _run_row(run: Mapping[str, Any]) -> tuple[str | Text, ...]:
@@ -130,7 +134,7 @@ def show_resumes(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], 
     run_column, dropped_columns = ("run",) if with_run_names else (), ("by", "took", "stood still", "kept", "at step")
     columns = ("began", *run_column, "kind", "at step", "took", "ended", "kept", "stood still", "by")
     if rows:
-        table = fitting(
+        table = fitting_table(
             columns,
             [_resume_cells(row, with_run_names) for row in rows],
             dropped_columns=dropped_columns,
@@ -215,7 +219,7 @@ def show_coverage(coverage: Mapping[str, Any]) -> None:
         style = {"done": "green", "failed": "red"}.get(document["state"], "yellow")
         table.add_row(
             Text(document["state"], style=style),
-            cut(tail(document["document"], console().width // 2)),
+            cut(short_path(document["document"], console().width // 2)),
             cut(document["supplier"]),
             _states(
                 [page["state"] for page in document["pages"]], "" if document["unit"] == unit else document["unit"]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from rich.text import Text
 
 from graph.surfaces.terminal.output import console
-from graph.surfaces.terminal.tables import cut, fact, fitting, plain_table, tail
+from graph.surfaces.terminal.tables import cut, fitting_table, labelled_line, plain_table, short_path
 from nodes.domain.shared.formats import count, duration, money, number, one_line
 
 DEAREST = 10
@@ -26,7 +26,7 @@ def show_cost(cost: Mapping[str, Any], models: bool = False) -> None:
         table = plain_table("document", "calls", "tokens in", "tokens out", "cost", gives_way=("document",))
         for row in dearest:
             numbers = [number(int(row[key])) for key in ("calls", "tokens_in", "tokens_out")]
-            table.add_row(cut(tail(row["document"], console().width // 2)), *numbers, _usd(row))
+            table.add_row(cut(short_path(row["document"], console().width // 2)), *numbers, _usd(row))
         console().print(table)
     total = money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"])
     limit = f" of {money(Decimal(cost['budget_usd']))}" if cost["budget_usd"] is not None else ""
@@ -46,7 +46,7 @@ def _show_levels(rows: list[Mapping[str, Any]]) -> None:
         for row in rows
     ]
     console().print(
-        fitting(columns, cells, dropped_columns=("cached", "tokens out", "tokens in", "lost", "reused", "step"))
+        fitting_table(columns, cells, dropped_columns=("cached", "tokens out", "tokens in", "lost", "reused", "step"))
     )
 
 
@@ -64,7 +64,7 @@ def _show_speed(rows: list[Mapping[str, Any]]) -> None:
         )
         for row in rows
     ]
-    console().print(fitting(columns, cells, dropped_columns=("calls a second", "p95", "step")))
+    console().print(fitting_table(columns, cells, dropped_columns=("calls a second", "p95", "step")))
 
 
 def show_estimate(estimate: Mapping[str, Any]) -> None:
@@ -72,21 +72,21 @@ def show_estimate(estimate: Mapping[str, Any]) -> None:
     documents, calls, tokens, seconds = (estimate[key] for key in ("documents", "calls", "tokens", "seconds"))
     unreadable = f", {count(documents['unreadable'], 'document')} cannot be read" if documents["unreadable"] else ""
     out = console()
-    out.print(fact("documents", f"{number(documents['total'])}{unreadable}"))
-    out.print(fact(f"{estimate['unit']}s", number(estimate["pages"])))
+    out.print(labelled_line("documents", f"{number(documents['total'])}{unreadable}"))
+    out.print(labelled_line(f"{estimate['unit']}s", number(estimate["pages"])))
     reused = f", {number(calls['known'])} of them answered before" if calls["known"] else ""
     local = (
         f"{count(calls['reader'], 'reading')} and {count(calls['clause_rules'], 'look')} by the rules on this machine"
     )
     upper_bound = f" to {number(calls['model_most'])}" if calls["model_most"] > calls["model"] else ""
-    out.print(fact("calls", f"{number(calls['model'])}{upper_bound} of a model{reused}; {local}"))
+    out.print(labelled_line("calls", f"{number(calls['model'])}{upper_bound} of a model{reused}; {local}"))
     if calls["model"]:
         spread = [f"{number(tokens[key])} to {number(tokens[f'{key}_most'])} {key}" for key in ("in", "out")]
-        out.print(fact("tokens", ", ".join(spread)))
-    out.print(fact("cost", _range(estimate)))
+        out.print(labelled_line("tokens", ", ".join(spread)))
+    out.print(labelled_line("cost", _range(estimate)))
     span = f"{duration(seconds['low'])} to {duration(seconds['high'])}"
     basis = "from such calls made here before" if seconds["basis"] == "measured" else "assumed, none was made here yet"
-    out.print(fact("time", f"{span} ({basis})"))
+    out.print(labelled_line("time", f"{span} ({basis})"))
     out.print(
         Text(
             f"Nothing was paid. The documents were read in {duration(estimate['reading_seconds'])}; "

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graph.surfaces.terminal.output import console
-from graph.surfaces.terminal.tables import WIDE, fact, plain_table, tail
+from graph.surfaces.terminal.tables import WIDE, labelled_line, plain_table, short_path
 from nodes.domain.evidence.findings import RISKS, Finding
 from nodes.domain.evidence.note_model import title_of as full_title
 from nodes.domain.review.review import most_serious_first
@@ -57,7 +57,7 @@ def show_run(run: Mapping[str, Any], out: Console | None = None, unit: str = "pa
     title.append(f"  {' · '.join(one_line(str(part), 60) for part in about if part)}", style="dim")
     out.print(title)
     for name, value in _facts(run, unit):
-        out.print(fact(name, value, "red" if name == "error" else "dim"))
+        out.print(labelled_line(name, value, "red" if name == "error" else "dim"))
 
 
 def _facts(run: Mapping[str, Any], unit: str) -> Iterable[tuple[str, str]]:
@@ -123,12 +123,16 @@ def show_findings(
     top_findings = ordered[:limit]
     if not top_findings:
         return
-    out.print(_wide(top_findings, titles, out.width) if out.width >= WIDE else _narrow(top_findings, titles, out.width))
+    out.print(
+        _wide_table(top_findings, titles, out.width)
+        if out.width >= WIDE
+        else _narrow_table(top_findings, titles, out.width)
+    )
     if len(ordered) > len(top_findings):
         out.print(Text(f"and {number(len(ordered) - len(top_findings))} more", style="dim"))
 
 
-def _wide(findings: Sequence[Finding], titles: Mapping[str, str], width: int) -> Table:
+def _wide_table(findings: Sequence[Finding], titles: Mapping[str, str], width: int) -> Table:
     page_column = unit_of(finding.unit for finding in findings if finding.page is not None)
     # Decisions of courts have no supplier, nor do many documents of no contract.
     with_supplier = any(finding.supplier for finding in findings)
@@ -153,14 +157,14 @@ def _wide(findings: Sequence[Finding], titles: Mapping[str, str], width: int) ->
             *([Text(one_line(finding.supplier, supplier) or "—")] if with_supplier else []),
             Text(one_line(title_of(finding, titles), clause)),
             quote_text(finding, room - supplier - clause - document),
-            Text(tail(finding.document, document)),
+            Text(short_path(finding.document, document)),
             Text(place_in(finding.page, finding.unit, page_column)),
             state_text(finding),
         )
     return table
 
 
-def _narrow(findings: Sequence[Finding], titles: Mapping[str, str], width: int) -> Table:
+def _narrow_table(findings: Sequence[Finding], titles: Mapping[str, str], width: int) -> Table:
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
@@ -176,7 +180,7 @@ def _narrow(findings: Sequence[Finding], titles: Mapping[str, str], width: int) 
         place = one_line(finding.document, room) + page
         subject = " · ".join(filter(None, [title_of(finding, titles), finding.supplier]))
         head = Text(one_line(subject, max(room - len(place) - 2, room // 2)), style="bold")
-        head.append(f"  {tail(finding.document, room - len(head.plain) - len(page) - 2)}{page}", style="not bold")
+        head.append(f"  {short_path(finding.document, room - len(head.plain) - len(page) - 2)}{page}", style="not bold")
         table.add_row(Text(finding.risk, style=RISK_STYLES.get(finding.risk, "")), head)
         state = state_text(finding)
         line = quote_text(finding, room - len(state.plain) - 1)

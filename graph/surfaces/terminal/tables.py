@@ -37,7 +37,7 @@ def plain_table(*columns: str, right: Sequence[str] = (), gives_way: Sequence[st
     return table
 
 
-def fitting(
+def fitting_table(
     names: Sequence[str],
     rows: Sequence[Sequence[Cell]],
     *,
@@ -66,7 +66,7 @@ def _width(name: str, cells: Sequence[Cell], may_be_cut: bool) -> int:
     return max(len(name), min(longest, LEAST_WIDTH) if may_be_cut else longest)
 
 
-def fact(name: str, value: str, style: str = "dim") -> Table:
+def labelled_line(name: str, value: str, style: str = "dim") -> Table:
     """A line with a name before it; what does not fit goes on below its beginning."""
     grid = Table.grid(padding=(0, 0))
     grid.add_column(width=12, no_wrap=True)
@@ -80,7 +80,7 @@ def cut(text: str, style: str = "") -> Text:
     return Text(one_line(text, 300), style=style, no_wrap=True, overflow="ellipsis")
 
 
-def tail(path: str, limit: int) -> str:
+def short_path(path: str, limit: int) -> str:
     """A path on one line; of one that is too long the name of the file, which tells documents apart."""
     line = one_line(path, 500)
     if len(line) <= limit:

@@ -62,11 +62,11 @@ def evaluate(
 
     golden_sets = sets_of(gold, source)
     folders = [str(golden_set.source) for golden_set in golden_sets]
-    sides: list[Side] = [Side(engine, args.models(model) or {}, playbook)]
+    sides: list[Side] = [Side(engine, args.parse_models(model) or {}, playbook)]
     if against:
         sides.append(side_of(against, playbook))
     clause_types = [slug(name) for name in types.split(",") if name.strip()]
-    document_passwords = args.passwords(passwords)
+    document_passwords = args.read_passwords(passwords)
 
     def show(measurements: list[Measured]) -> None:
         if as_json:

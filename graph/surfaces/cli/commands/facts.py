@@ -51,7 +51,7 @@ def _show(document_facts: Sequence[DocumentFact]) -> None:
     """Print a table; where it is too wide, quote and document give way before the value does."""
     from rich.text import Text
 
-    from graph.surfaces.terminal.tables import WIDE, cut, plain_table, tail
+    from graph.surfaces.terminal.tables import WIDE, cut, plain_table, short_path
     from nodes.domain.shared.formats import one_line, place_in, unit_of
 
     width = console().width
@@ -73,7 +73,7 @@ def _show(document_facts: Sequence[DocumentFact]) -> None:
         statement = f"{fact.value} (computed)" if fact.computed else fact.value
         statement = statement if fact.alignment != "not_found" else f"(not in the document) {statement}"
         table.add_row(
-            cut(tail(document_fact.document, width // 4)),
+            cut(short_path(document_fact.document, width // 4)),
             Text(one_line(fact.kind.replace("_", " "), 24)),
             Text(one_line(statement, 40 if quote_column else max(width // 3, 20))),
             *([cut(f"“{one_line(fact.quote, 200)}”")] if quote_column else []),

@@ -29,7 +29,7 @@ def prune(
     as_json: args.Json = False,
 ) -> int:
     """Keep the latest checkpoint alone of runs that ended long ago; what they found and decided stays."""
-    seconds = args.seconds(older_than, "--older-than")
+    seconds = args.parse_seconds(older_than, "--older-than")
 
     async def work(reprise: Reprise) -> int:
         pruned = await reprise.prune(None if seconds is None else seconds / DAY, dry_run=dry_run)

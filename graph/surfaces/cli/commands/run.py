@@ -40,19 +40,19 @@ def start(
 ) -> int:
     """Begin a run and drive it until it ends, waits for a review, or is stopped."""
     options: dict[str, Any] = {
-        "models": args.models(model),
+        "models": args.parse_models(model),
         "batch_size": batch_size,
         "concurrency": concurrency,
         "budget_usd": budget_usd,
-        "deadline_seconds": args.seconds(deadline),
-        "document_seconds": args.seconds(document_time, "--document-time"),
-        "batch_wait_seconds": args.seconds(batch_wait, "--batch-wait"),
+        "deadline_seconds": args.parse_seconds(deadline),
+        "document_seconds": args.parse_seconds(document_time, "--document-time"),
+        "batch_wait_seconds": args.parse_seconds(batch_wait, "--batch-wait"),
         "review": review,
         "fresh": fresh or None,
         "language": lang,
     }
     identity: dict[str, Any] = {"thread": thread, "job": job, "matter": matter, "playbook": playbook, "engine": engine}
-    document_passwords = args.passwords(passwords)
+    document_passwords = args.read_passwords(passwords)
 
     if dry_run:
         inputs = {"matter": matter, "playbook": playbook, "engine": engine, "passwords": document_passwords}
@@ -99,11 +99,11 @@ def resume(
         return _resume_all(thread, all_runs, locals())
     reply = _merge_reply(decisions, accept_all, reviewer, reason)
     changes: dict[str, Any] = {
-        "models": args.models(model),
+        "models": args.parse_models(model),
         "budget_usd": budget_usd,
-        "deadline_seconds": args.seconds(deadline),
+        "deadline_seconds": args.parse_seconds(deadline),
     }
-    document_passwords = args.passwords(passwords)
+    document_passwords = args.read_passwords(passwords)
 
     async def work(reprise: Reprise) -> int:
         await _refuse_other_packet(reprise, thread, reply)
@@ -141,7 +141,7 @@ def _resume_all(thread: str | None, all_runs: bool, options: dict[str, Any]) -> 
         if name not in unchanged
     }
     refuse_with_all(thread, changed)
-    return resume_all(args.passwords(options["passwords"]), options["as_json"])
+    return resume_all(args.read_passwords(options["passwords"]), options["as_json"])
 
 
 def review(
