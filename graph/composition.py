@@ -22,8 +22,7 @@ from graph.adapters.storage.folder_artifacts import FolderArtifacts, MemoryArtif
 from graph.adapters.storage.folder_releases import FolderReleases, MemoryReleases
 from graph.adapters.storage.folder_sources import FolderSources
 from graph.adapters.storage.playbook_files import FilePlaybooks
-from graph.builder import build_graph
-from graph.driver import Compiled, Driver, DriverContext, drive
+from graph.driver import Compiled, Driver, DriverContext, compile_graph, drive
 from graph.runtime.calls.budget import Budget
 from graph.runtime.calls.journal import JournalledCalls
 from graph.runtime.calls.pricing import Prices
@@ -106,7 +105,7 @@ class Container:
     @cached_property
     def graph(self) -> Compiled:
         """The graph over the checkpoints, for reading states; a drive compiles its own."""
-        return build_graph(self.services).compile(checkpointer=self.saver)
+        return compile_graph(self.services, self.saver)
 
     def driven(self, passwords: Mapping[str, str]) -> DriverContext:
         """What one drive needs: its claims hang on its lease, its spend is read anew."""

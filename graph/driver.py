@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import RunControl
@@ -49,7 +50,7 @@ class DriverContext:
 
 @dataclass(eq=False)
 class Driver:
-    """A thread that is driven; made by `drive`."""
+    """A thread under the lease of this process, with its graph; made by `drive`."""
 
     thread_id: str
     graph: Compiled
@@ -74,19 +75,22 @@ class Driver:
         return await self.graph.aget_state(self.config)
 
     async def run(
-        self, given: RunInput | Command[Any] | None, on_event: OnEvent | None = None, steps: int = STEPS_BEYOND_BATCHES
+        self,
+        graph_input: RunInput | Command[Any] | None,
+        on_event: OnEvent | None = None,
+        steps: int = STEPS_BEYOND_BATCHES,
     ) -> StateSnapshot:
-        """Run until the graph ends, waits, or was drained; returns the head.
+        """Run until the graph ends, waits, or was drained; returns the head. `steps`: the limit of super-steps.
 
         Raises what the nodes raise, and LeaseLost when another process has taken the thread.
         """
         self._control = RunControl()
         if self.drain_reason:
             return await self.head()
-        tell = on_event or _ignore
-        self._task = asyncio.create_task(self._stream(given, tell, steps), name=f"run {self.thread_id}")
+        emit = on_event or _ignore
+        self._task = asyncio.create_task(self._stream(graph_input, emit, steps), name=f"run {self.thread_id}")
         try:
-            with self.database.outage.telling(lambda word: tell(_said(word))):
+            with self.database.outage.telling(lambda word: emit(_outage_event(word))):
                 await self._task
         except GraphDrained:
             pass
@@ -113,38 +117,55 @@ class Driver:
         if self._task is not None:
             self._task.cancel()
 
-    async def _stream(self, given: Any, on_event: OnEvent, steps: int) -> None:
+    async def _stream(self, graph_input: Any, on_event: OnEvent, steps: int) -> None:
         config: RunnableConfig = {**self.config, "recursion_limit": steps}
-        async for mode, data in self.graph.astream(
-            given,
+        async for mode, chunk in self.graph.astream(
+            graph_input,
             config,
             stream_mode=["custom", "updates"],
             durability="sync",
             control=self._control,
         ):
-            if mode == "custom" and isinstance(data, Mapping):
-                on_event(data)
-            elif mode == "updates" and isinstance(data, Mapping):
-                for node, changes in data.items():
+            if mode == "custom" and isinstance(chunk, Mapping):
+                on_event(chunk)
+            elif mode == "updates" and isinstance(chunk, Mapping):
+                for node, changes in chunk.items():
                     if isinstance(changes, Mapping) and "headline" in changes:
                         on_event({"event": "step", "step": node, "headline": changes["headline"]})
 
 
+def compile_graph(services: Services, saver: BaseCheckpointSaver[str]) -> Compiled:
+    """Compile the graph over these services and checkpoints."""
+    return build_graph(services).compile(checkpointer=saver, name="reprise")
+
+
+def begun(on_event: OnEvent | None, thread_id: str, name: str, total: int, done: int) -> None:
+    """Emit the first event of every drive: which thread, and how many of its documents are done."""
+    if on_event is not None:
+        on_event({"event": "run", "thread_id": thread_id, "name": name, "total": total, "done": done})
+
+
+def steps_for(documents: int) -> int:
+    """LangGraph's limit of super-steps: every batch might be of one document."""
+    return documents + STEPS_BEYOND_BATCHES
+
+
 @asynccontextmanager
 async def drive(
-    thread_id: str, outside: DriverContext, *, kind: str = "resume", from_step: str = ""
+    thread_id: str, context: DriverContext, *, kind: str = "resume", from_step: str = ""
 ) -> AsyncIterator[Driver]:
     """Drive a thread: nobody else can while this block runs.
 
     Raises ThreadBusy when another process drives it. Whatever ends the block, the read-ahead is left, then the lease.
     """
-    lease = Lease(outside.database, thread_id, ttl=outside.lease_seconds)
+    database = context.database
+    lease = Lease(database, thread_id, ttl=context.lease_seconds)
     await lease.take()
-    pool = ReadAhead(outside.grace_seconds, lambda: outside.database.outage.away)
+    pool = ReadAhead(context.grace_seconds, lambda: database.outage.away)
     resume_id = str(uuid.uuid4())
     outcome, error = "failed", ""
     try:
-        await outside.database.execute(
+        await database.execute(
             "begin_resume",
             resume_id=resume_id,
             thread_id=thread_id,
@@ -155,10 +176,8 @@ async def drive(
             workflow_version=WORKFLOW_VERSION,
             from_step=from_step,
         )
-        graph = build_graph(replace(outside.services, pool=pool)).compile(
-            checkpointer=postgres_saver(outside.saver_pool), name="reprise"
-        )
-        driver = Driver(thread_id, graph, lease, outside.database, resume_id)
+        graph = compile_graph(replace(context.services, pool=pool), postgres_saver(context.saver_pool))
+        driver = Driver(thread_id, graph, lease, database, resume_id)
         lease.keep(lambda: driver.drain("cancelled"), driver.lost)
         yield driver
         if driver.drain_reason:
@@ -175,11 +194,11 @@ async def drive(
         lease.lost.set()
         outcome, error = "lost", str(lost)
         raise
-    except BaseException as problem:
-        error = f"{problem}" or type(problem).__name__
+    except BaseException as failure:
+        error = f"{failure}" or type(failure).__name__
         raise
     finally:
-        await asyncio.shield(_leave(pool, lease, resume_id, outcome, error, outside.database))
+        await asyncio.shield(_leave(pool, lease, resume_id, outcome, error, database))
 
 
 async def _leave(pool: ReadAhead, lease: Lease, resume_id: str, outcome: str, error: str, database: Database) -> None:
@@ -193,8 +212,8 @@ async def _leave(pool: ReadAhead, lease: Lease, resume_id: str, outcome: str, er
             await lease.release()
 
 
-def _said(word: Word) -> Mapping[str, Any]:
-    """Word of an outage as an event."""
+def _outage_event(word: Word) -> Mapping[str, Any]:
+    """The event that tells of an outage, or of its end."""
     return {
         "event": "database",
         "away": word.away,

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.composition import Container
-from graph.usecases.resume.preflight import survey
-from graph.usecases.resume.versions import VersionCheck
+from graph.usecases.resume.plan import ResumeRequest, plan_resume
+from graph.usecases.resume.reading import examine, read_thread
+from graph.views.remaining import RemainingWork
 from graph.views.run_view import RunView, Views
 from nodes.domain.runs.settings import Run
-from nodes.domain.shared.errors import SourceError
 from nodes.domain.shared.formats import count, one_line
 
 OUTCOMES = {
@@ -27,25 +27,18 @@ class Explained:
 
     def __init__(self, parts: Container, views: Views) -> None:
         self._parts, self._views = parts, views
-        self._as_begun = VersionCheck(parts)
 
-    async def of(self, run: Run, view: RunView, left: Mapping[str, Any], driver: Mapping[str, Any]) -> dict[str, Any]:
+    async def of(self, run: Run, view: RunView, remaining: RemainingWork, driver: Mapping[str, Any]) -> dict[str, Any]:
         """Keys: stopped (a sentence or None), versions (see VersionDiff.to_json), inputs (see PreflightReport.to_json), stale
         [{document, stale}] of documents that changed after they were read."""
         head = await self._views.head(run.thread_id)
-
-        async def known(_: Run) -> Mapping[str, Any]:
-            return left
-
-        try:
-            inputs: dict[str, Any] = (await survey(self._parts, run)).to_json()
-        except SourceError as error:
-            inputs = {"error": str(error)}
-        adrift = await self._views.adrift(head)
+        reading = await read_thread(self._parts, head)
+        reading = await examine(self._parts, reading, restore=False, remaining=remaining)
+        plan = plan_resume(reading, ResumeRequest())
         return {
-            "stopped": adrift.sentence(run.name or run.thread_id) if adrift else _stopped(view, driver),
-            "versions": (await self._as_begun.compare(run, head, known)).to_json(),
-            "inputs": inputs,
+            "stopped": plan.stranded or _stopped(view, driver),
+            "versions": plan.versions,
+            "inputs": plan.inputs,
             "stale": await self._parts.outside.database.rows("stale", run_id=run.run_id),
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -10,11 +11,12 @@ from graph.composition import Container
 from graph.inspection.explanation import Explained
 from graph.runtime.execution.progress import progress
 from graph.views.outbox import effects
+from graph.views.remaining import remaining_work
 from graph.views.resumes import resumed
 from graph.views.run_view import RunView, Views
 from nodes.domain.evidence.note_model import title_in
 from nodes.domain.report.wording.texts import texts
-from nodes.domain.runs.settings import Run, Tally
+from nodes.domain.runs.settings import Run
 from nodes.domain.scoring.absence import MISSING
 from nodes.domain.shared.errors import ArtifactMissing, UserError
 from nodes.domain.text.documents import DocumentText
@@ -46,10 +48,10 @@ class Support:
         tally = await self._ledger.tally(run.run_id)
         missing = {ref.name for ref in await self._views.missing_artifacts(run)}
         names = [ref.name for ref in await self._ledger.artifacts(run.run_id)]
-        left = await self._estimate(run, tally, view)
+        remaining = await remaining_work(self._database, run, tally, view.cost["usd"])
         return {
             **shown,
-            **await self._explained.of(run, view, left, shown["driver"]),
+            **await self._explained.of(run, view, remaining, shown["driver"]),
             "checkpoint": await self._checkpoint(run, view),
             "artifacts": {
                 "verified": [name for name in names if name not in missing],
@@ -58,7 +60,7 @@ class Support:
             "calls": await self._database.rows("calls_by_tool", run_id=run.run_id),
             "effects": await effects(self._database, run.run_id),
             "failures": await self._database.rows("failures", run_id=run.run_id),
-            "resume": left,
+            "resume": {**asdict(remaining), "next_action": view.next_action},
         }
 
     async def resumes(self, thread_id: str | None = None) -> list[dict[str, Any]]:
@@ -186,18 +188,6 @@ class Support:
             "next_batch_in_ledger": counts["in_batch"],
             "beyond_in_ledger": counts["beyond"],
         }
-
-    async def left(self, run: Run) -> dict[str, Any]:
-        """Documents that are left and, from those that are done, what they may cost and take; as show's `resume`."""
-        return await self._estimate(run, await self._ledger.tally(run.run_id), await self._views.run(run.thread_id))
-
-    async def _estimate(self, run: Run, tally: Tally, view: RunView) -> dict[str, Any]:
-        left = run.documents_total - sum(tally.documents[state] for state in ("done", "failed", "skipped"))
-        done = tally.documents["done"]
-        pace = await self._database.row("pace", run_id=run.run_id) or {}
-        seconds = float(pace["seconds"]) / (pace["n"] - 1) * left if (pace.get("n") or 0) > 1 else None
-        usd = view.cost["usd"] / done * left if done else None
-        return {"documents": left, "usd": usd, "seconds": seconds, "next_action": view.next_action}
 
     async def _run(self, thread_id: str) -> Run:
         run = await self._views.run_of(thread_id)

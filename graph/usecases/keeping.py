@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from graph.composition import Container
+from graph.composition import Container, Drainable
 from graph.runtime.postgres.checkpoints import postgres_saver
 from graph.usecases.purge import Eraser
 from graph.usecases.retention import DAY, Pruned, prune
@@ -14,7 +14,7 @@ from graph.usecases.sweep import ResumedRun
 from graph.views.run_view import RunView, Views
 
 if TYPE_CHECKING:
-    from graph.driver import Driver
+    pass
 
 
 class Keeping:
@@ -22,7 +22,7 @@ class Keeping:
 
     parts: Container
     views: Views
-    _drivers: set[Driver | ResumeAll]
+    _drivers: set[Drainable]
 
     async def resume(self, thread: str, *, surface: str = "api", passwords: Mapping[str, str] | None = None) -> RunView:
         raise NotImplementedError

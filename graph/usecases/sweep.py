@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from graph.composition import Container
-from graph.usecases.resume.gate import UNATTENDED
+from graph.usecases.resume.plan import UNATTENDED
 from graph.usecases.retention import Pruned
 from graph.views.run_view import RunView, Views
 from nodes.domain.shared.errors import LeaseLost, ThreadBusy

@@ -16,7 +16,7 @@ from risky_contracts import risky
 
 from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint
-from graph.usecases.resume.gate import UNATTENDED
+from graph.usecases.resume.plan import UNATTENDED
 
 OPENAI = ("--engine", "openai", "--concurrency", "4", "--json")
 COMPLETED = "SELECT count(*) FROM reprise.calls WHERE tool = 'model' AND state = 'completed'"

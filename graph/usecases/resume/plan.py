@@ -335,7 +335,7 @@ def _gate_input(
     head: StateSnapshot, interrupt: InterruptReading, reply: Mapping[str, Any] | None, surface: str
 ) -> GraphInput:
     reference = {"packet": head.values.get("packet"), "stored": True}
-    command = Command[Any](resume={head.interrupts[0].id: reference})
+    command: Command[Any] = Command(resume={head.interrupts[0].id: reference})
     if reply is not None:
         return replace(decisions_of(head, interrupt, reply, surface), command=command)
     packet = interrupt.packet

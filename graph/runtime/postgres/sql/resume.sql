@@ -26,6 +26,11 @@ DELETE FROM reprise.answers WHERE matter = %(matter)s AND call_key = %(call_key)
 -- name: note_resume
 UPDATE reprise.resumes SET changes = changes || %(changes)s WHERE resume_id = %(resume_id)s
 
+-- name: retry_lane
+-- Documents of the retry lane, and those that failed and may come to it.
+SELECT ordinal, slow, state FROM reprise.run_document
+ WHERE run_id = %(run_id)s AND (slow OR state = 'failed') ORDER BY ordinal
+
 -- name: input_states
 -- Which documents are open, and of which it is known that their file is another one now.
 SELECT coalesce(array_agg(ordinal) FILTER (WHERE state IN ('pending', 'deferred')), '{}') AS open,
