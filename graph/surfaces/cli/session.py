@@ -100,10 +100,9 @@ async def show_end(reprise: Reprise, view: RunView) -> None:
 
 
 def _stopped_at_once(progress: Progress, number: int) -> int:
-    # The cancellation is taken back: closing the stores awaits, and would be cut off as well.
-    task = asyncio.current_task()
-    while task is not None and task.cancelling():
-        task.uncancel()
+    from graph.surfaces.cli.signals import take_back_cancellation
+
+    take_back_cancellation()
     if progress.thread_id:
         say(f"Stopped at once; what was committed is safe. {_resume_line(progress)}")
     else:

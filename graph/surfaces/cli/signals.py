@@ -67,3 +67,10 @@ class Signals:
             self._loop.call_later(CLEANUP_SECONDS, os._exit, 128 + int(number))
         if self._task is not None:
             self._task.cancel()
+
+
+def take_back_cancellation() -> None:
+    """Let the cancelled task go on: closing the stores awaits, and would be cut off as well."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()

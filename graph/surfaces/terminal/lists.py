@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graph.surfaces.terminal.output import console
-from graph.surfaces.terminal.run import STATUS_STYLES, counts_line, label
+from graph.surfaces.terminal.run import STATUS_STYLES, counts_line, run_label
 from graph.surfaces.terminal.tables import WIDE, cut, fitting_table, labelled_line, plain_table, short_path
 from nodes.domain.evidence.coverage import ranges
 from nodes.domain.review.review import Decision
@@ -105,7 +105,7 @@ def _done_of(documents: Mapping[str, int]) -> str:
 
 
 def _short(run: Mapping[str, Any]) -> str:
-    return label(run) if run["name"] else str(run["thread_id"])[:8]
+    return run_label(run) if run["name"] else str(run["thread_id"])[:8]
 
 
 def show_history(rows: Sequence[Mapping[str, Any]]) -> None:

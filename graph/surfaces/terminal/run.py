@@ -42,7 +42,7 @@ STATUS_STYLES = {
 }
 
 
-def label(run: Mapping[str, Any]) -> str:
+def run_label(run: Mapping[str, Any]) -> str:
     """The name of a run, else its id."""
     return one_line(run["name"] or run["thread_id"], 80)
 
@@ -51,7 +51,7 @@ def show_run(run: Mapping[str, Any], out: Console | None = None, unit: str = "pa
     """Print the run object in a few lines; `unit` is the word for its pages."""
     out = out or console()
     status = str(run["status"])
-    title = Text(label(run), style="bold")
+    title = Text(run_label(run), style="bold")
     title.append(f"  {status_label(status)}", style=STATUS_STYLES.get(status, ""))
     about = [run["playbook"], f"engine {run['engine']}", *([f"matter {run['matter']}"] if run["matter"] else [])]
     title.append(f"  {' · '.join(one_line(str(part), 60) for part in about if part)}", style="dim")

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from graph.surfaces.terminal.lists import show_failures
 from graph.surfaces.terminal.output import console
-from graph.surfaces.terminal.run import STATUS_STYLES, label, show_next
+from graph.surfaces.terminal.run import STATUS_STYLES, run_label, show_next
 from nodes.domain.evidence.coverage import ranges
 from nodes.domain.runs.versions import Change, ReworkEstimate, describe_changes, describe_rework
 from nodes.domain.shared.formats import count, duration, money, one_line, when
@@ -23,7 +23,7 @@ def show_details(details: Mapping[str, Any]) -> None:
     run = details["run"]
     out = console()
     status = Text.assemble("status ", (run["status"], STATUS_STYLES.get(run["status"], "")))
-    head = Text(label(run), style="bold")
+    head = Text(run_label(run), style="bold")
     for part in (f"thread {run['thread_id']}", f"workflow_version {run['workflow_version']}", f"step {run['step']}"):
         head.append(f" · {part}", style="not bold")
     out.print(Text.assemble(head, " · ", status, f" ({driver_line(details['driver'])})"))
@@ -56,13 +56,13 @@ def inputs_line(inputs: Mapping[str, Any]) -> str:
     if "error" in inputs:
         return one_line(inputs["error"], 400)
     parts = [f"{inputs['as_frozen']} of {count(inputs['documents'], 'document')} as frozen"]
-    for name, label_text in (
+    for name, description in (
         ("open_changed", "changed or gone, to fail by name"),
         ("done_changed", "changed after they were read"),
         ("done_gone", "done and not there any more"),
     ):
         if inputs[name]:
-            parts.append(f"{label_text}: {one_line(', '.join(inputs[name]), 300)}")
+            parts.append(f"{description}: {one_line(', '.join(inputs[name]), 300)}")
     if inputs["open_touched"]:
         parts.append(f"{inputs['open_touched']} with another date, compared before they are read")
     if inputs["done_touched"]:
@@ -76,9 +76,11 @@ def versions_line(versions: Mapping[str, Any], run: Mapping[str, Any]) -> str:
         return "as it began"
     changes = [Change(change["name"], change["before"], change["now"]) for change in versions["changes"]]
     usd = None if versions["usd"] is None else Decimal(str(versions["usd"]))
-    redo = ReworkEstimate(versions["documents"], usd, None, versions["answers"], Decimal(str(versions["answers_usd"])))
+    rework = ReworkEstimate(
+        versions["documents"], usd, None, versions["answers"], Decimal(str(versions["answers_usd"]))
+    )
     consent = "; a resume needs --accept-version" if versions["asks"] else ""
-    return f"{describe_changes(changes)} changed since it began: {describe_rework(redo)}{consent}"
+    return f"{describe_changes(changes)} changed since it began: {describe_rework(rework)}{consent}"
 
 
 def driver_line(driver: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ Source = Annotated[Path, typer.Argument(metavar="[SOURCE]", help="Folder to dril
 RandomKills = Annotated[
     int, typer.Option("--random", metavar="N", min=0, help="Kills at N more moments, drawn at random.")
 ]
-Boundaries = Annotated[
+FaultPoints = Annotated[
     int | None, typer.Option("--boundaries", metavar="N", min=0, help="Only N of the boundaries, drawn at random.")
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.")]
@@ -44,7 +44,7 @@ def drill(
     engine: args.Engine = "local",
     concurrency: Concurrency = 8,
     randomly: RandomKills = 10,
-    boundaries: Boundaries = None,
+    boundaries: FaultPoints = None,
     seed: Seed = 0,
     workers: Workers = 2,
     read_once: ReadOnce = False,
@@ -95,10 +95,10 @@ async def _drill(
         began = time.monotonic()
         await drill_all(drill, plan, lambda result: _report(results, result, len(plan), began), workers)
     order = {str(kill.at_once()): number for number, kill in enumerate(plan)}
-    return len(_boundaries(drill)), sorted(results, key=lambda result: order[result.place.partition("+")[0]])
+    return len(_fault_points(drill)), sorted(results, key=lambda result: order[result.place.partition("+")[0]])
 
 
-def _boundaries(drill: Drill) -> set[str]:
+def _fault_points(drill: Drill) -> set[str]:
     return {place.rpartition(":")[0] for place in drill.places}
 
 

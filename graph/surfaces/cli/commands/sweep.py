@@ -106,9 +106,8 @@ def _show(sweep: ResumeAll) -> None:
 
 
 def _stopped_at_once(done: int, number: int) -> int:
-    # The cancellation is taken back: closing the stores awaits, and would be cut off as well.
-    task = asyncio.current_task()
-    while task is not None and task.cancelling():
-        task.uncancel()
+    from graph.surfaces.cli.signals import take_back_cancellation
+
+    take_back_cancellation()
     say(f"Stopped at once after {count(done, 'run')}; what was committed is safe. Next: python run.py resume --all")
     return BY_SIGNAL + number
