@@ -1,4 +1,7 @@
-"""One embedded server for the whole session, a fresh migrated database for each test that asks for one."""
+"""One embedded server for the whole session, a fresh migrated database for each test that asks for one.
+
+A fixture imports the part of the program that it needs when it is asked for: unit tests load neither graph nor database.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,21 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 from databases import NEW, create, named, to_end
 from hypothesis import HealthCheck, settings
 from processes import CHILDREN
-from reader_desk import Desk
 from shared_data import MISSING
 
-from graph import Reprise, composition
-from graph.adapters import embedded_postgres
-from graph.adapters.processes.worker_pool import WorkerPool
-from graph.runtime.postgres.migrations import migrate
-from graph.testing.endpoint import ScriptedEndpoint
+if TYPE_CHECKING:
+    from reader_desk import Desk
+
+    from graph import Reprise
+    from graph.adapters.processes.worker_pool import WorkerPool
+    from graph.testing.endpoint import ScriptedEndpoint
 
 # Whatever terminal or service the tests run in, what is printed has one width and no colour.
 TERMINAL = "COLUMNS LINES FORCE_COLOR NO_COLOR PY_COLORS GITHUB_ACTIONS TTY_COMPATIBLE TTY_INTERACTIVE"
@@ -76,43 +79,52 @@ def _scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPRISE_CHILDREN", CHILDREN)
 
 
-class Kept(WorkerPool):
-    """Worker processes that outlive who asked for them: what closes is a run, and the next test goes on with them."""
-
-    async def aclose(self) -> None:
-        """Nothing."""
-
-
 @pytest.fixture(scope="module")
 async def kept_children() -> AsyncIterator[WorkerPool]:
-    """The children of the runs of one file's tests that are no processes of their own."""
-    kept = Kept(int(CHILDREN))
-    yield kept
-    await WorkerPool.aclose(kept)
+    """The worker processes of all runs of one file that are no processes of their own."""
+    from graph.adapters.processes.worker_pool import WorkerPool
+
+    class SharedPool(WorkerPool):
+        """Worker processes that outlive who asked for them: what closes is a run, and the next test uses them again."""
+
+        async def aclose(self) -> None:
+            """Nothing."""
+
+    pool = SharedPool(int(CHILDREN))
+    yield pool
+    await WorkerPool.aclose(pool)
 
 
 @pytest.fixture
 def own_children() -> None:
-    """For a test whose runs start children of their own, and end them, as they do everywhere but here."""
+    """For a test whose runs start worker processes of their own, and end them, as they do everywhere but here."""
 
 
 @pytest.fixture(autouse=True)
 def _one_set_of_children(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of what a small run costs is the imports of its children: in one event loop they are made once."""
-    if inspect.iscoroutinefunction(request.function) and "own_children" not in request.fixturenames:
-        kept = request.getfixturevalue("kept_children")
-        monkeypatch.setattr(composition, "WorkerPool", lambda workers, memory_mb: kept)
+    """Half of what a small run costs is the imports of its worker processes: in one event loop they are made once."""
+    if request.node.get_closest_marker("unit") or not inspect.iscoroutinefunction(request.function):
+        return
+    if "own_children" not in request.fixturenames:
+        from graph import composition
+
+        pool = request.getfixturevalue("kept_children")
+        monkeypatch.setattr(composition, "WorkerPool", lambda workers, memory_mb: pool)
 
 
 @pytest.fixture
 def desk(kept_children: WorkerPool) -> Desk:
     """A reader with artifacts of its own."""
+    from reader_desk import Desk
+
     return Desk(kept_children)
 
 
 @pytest.fixture(scope="session")
 def server_home() -> Iterator[Path]:
     """Home of the session's embedded server, in a place that it needs not open first."""
+    from graph.adapters import embedded_postgres
+
     home = Path(tempfile.mkdtemp(prefix="reprise-test-"))
     home.chmod(0o755)
     yield home
@@ -123,6 +135,9 @@ def server_home() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def server(server_home: Path) -> str:
     """Address of the session's server, with a migrated template."""
+    from graph.adapters import embedded_postgres
+    from graph.runtime.postgres.migrations import migrate
+
     url = to_end(embedded_postgres.start(server_home))
     with psycopg.connect(url, autocommit=True) as connection:
         # What is killed here are our processes, never the server: its own fsync would only make the suite slow.
@@ -175,6 +190,8 @@ def home() -> Iterator[Path]:
 @pytest.fixture
 async def reprise(database: str, home: Path) -> AsyncIterator[Reprise]:
     """The facade over a new database and home."""
+    from graph import Reprise
+
     async with Reprise.open(database_url=database, home=home) as opened:
         yield opened
 
@@ -182,6 +199,8 @@ async def reprise(database: str, home: Path) -> AsyncIterator[Reprise]:
 @pytest.fixture
 def endpoint() -> Iterator[ScriptedEndpoint]:
     """A model endpoint that answers at once and writes down what it was asked."""
+    from graph.testing.endpoint import ScriptedEndpoint
+
     with ScriptedEndpoint() as running:
         yield running
 
@@ -189,6 +208,8 @@ def endpoint() -> Iterator[ScriptedEndpoint]:
 @pytest.fixture
 async def asking(database: str, home: Path, endpoint: ScriptedEndpoint) -> AsyncIterator[Reprise]:
     """The facade over a new database and home, with that endpoint."""
+    from graph import Reprise
+
     key = {"openai_base_url": endpoint.base_url, "openai_api_key": "x"}
     async with Reprise.open(database_url=database, home=home, **key) as opened:
         yield opened

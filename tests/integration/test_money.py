@@ -140,13 +140,16 @@ async def test_a_dry_run_asks_no_model_and_what_it_read_is_not_read_again(
 
 
 async def test_a_budget_of_the_highest_estimate_is_never_reached(
-    asking: Reprise, endpoint: ScriptedEndpoint, tmp_path: Path
+    asking: Reprise, endpoint: ScriptedEndpoint, tmp_path: Path, database: str
 ) -> None:
     room = contracts(tmp_path / "room", 6)
     estimate = await asking.estimate(room, engine="openai", models=MODELS)
     most = Decimal(str(estimate["usd"]["high"]))
     run = await asking.start(room, thread="t", models=MODELS, budget_usd=most, **OPENAI)
-    assert run.status == "completed"
+    assert (run.status, run.documents["done"], run.documents["failed"]) == ("completed", 6, 0)
+    calls = rows(database, "SELECT state, usd, worst_usd FROM reprise.calls WHERE tool = 'model'")
+    assert {call["state"] for call in calls} == {"completed"} and len(calls) == estimate["calls"]["model"]
+    assert 0 < sum(call["usd"] for call in calls) <= sum(call["worst_usd"] for call in calls) <= most
 
 
 async def test_an_estimate_of_the_local_engine_costs_nothing(asking: Reprise, tmp_path: Path) -> None:
@@ -168,7 +171,7 @@ async def test_a_repeated_call_does_not_pass_the_budget_that_its_first_attempt_m
     calls, tool = paid
     tool.script = [Transient("late", word="request_timeout", unknown=True)]
     with pytest.raises(LimitReached):
-        await calls.ask(a_run(budget_usd=Decimal(3)), question(1))
+        await calls.call(a_run(budget_usd=Decimal(3)), question(1))
     assert len(tool.asked) == 1
 
 
@@ -176,7 +179,7 @@ async def test_a_model_without_a_price_is_not_asked_while_there_is_a_budget(paid
     tool = paid[1]
     calls = JournalledCalls(MemoryJournal(), {"model": tool}, Prices(), Budget(SystemClock()))
     with pytest.raises(LimitReached, match="price of a model is not known"):
-        await calls.ask(a_run(budget_usd=Decimal(3)), question(1))
+        await calls.call(a_run(budget_usd=Decimal(3)), question(1))
     assert tool.asked == []
 
 

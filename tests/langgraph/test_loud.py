@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cut_off_runs import asked, newest
 from databases import rows
+from plain_graphs import edit_state
 from risky_contracts import risky
 
 from graph import Reprise, builder
@@ -59,7 +60,7 @@ async def test_a_router_that_throws_leaves_a_thread_that_says_so_and_goes_on_onc
 
 
 async def test_a_run_with_a_document_without_a_result_does_not_end_and_finds_it_again(
-    reprise: Reprise, database: str, tmp_path: Path
+    reprise: Reprise, database: str, home: Path, tmp_path: Path
 ) -> None:
     await reprise.start(risky(tmp_path / "room", 3), thread="t")
     since = newest(database)
@@ -68,21 +69,19 @@ async def test_a_run_with_a_document_without_a_result_does_not_end_and_finds_it_
         await reprise.resume("t", **ANSWER)
     view = await reprise.status("t")
     assert view.status == "failed" and "contract_001.txt" in str(view.error)
-    async with reprise._drive(view.thread_id, "resume", "", {}) as driver:
-        back = {"batch_index": 0, "slow_index": 0, "slow_total": 0}
-        await driver.graph.aupdate_state(driver.config, back, as_node="ingest")
+    back = {"batch_index": 0, "slow_index": 0, "slow_total": 0}
+    await edit_state(database, home, view.thread_id, back, as_node="ingest")
     ended = await reprise.resume("t", **ANSWER)
     assert (ended.status, ended.documents["done"]) == ("completed", 3)
     assert asked(database, since) == {}
 
 
 async def test_a_run_whose_stored_findings_are_fewer_than_its_documents_have_does_not_end(
-    reprise: Reprise, database: str, tmp_path: Path
+    reprise: Reprise, database: str, home: Path, tmp_path: Path
 ) -> None:
     await reprise.start(risky(tmp_path / "room", 3), thread="t")
     rows(database, "UPDATE reprise.run_document SET findings = findings + 1 WHERE ordinal = 1 RETURNING 1")
-    async with reprise._drive((await reprise.status("t")).thread_id, "resume", "", {}) as driver:
-        await driver.graph.aupdate_state(driver.config, {}, as_node="extract")
+    await edit_state(database, home, (await reprise.status("t")).thread_id, {}, as_node="extract")
     with pytest.raises(Unaccounted, match="findings by their rows and"):
         await reprise.resume("t", **ANSWER)
     assert (await reprise.status("t")).status == "failed"

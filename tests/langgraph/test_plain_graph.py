@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,14 @@ from databases import create
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from paths import ROOT
+from plain_graphs import PlainGraph, plain_graph
 from processes import environment, run
 from pydantic import ValidationError
 from risky_contracts import risky
 from sample_contracts import contracts
 
 import graph
-from graph import Reprise, Services, build_graph, memory_services, postgres_services
+from graph import Reprise, build_graph, memory_services
 from graph.runtime.postgres.threads import thread_id_of
 from graph.testing.endpoint import ScriptedEndpoint
 from nodes.domain.runs.settings import Run
@@ -32,34 +32,18 @@ CONFIG: Any = {"configurable": {"thread_id": THREAD}}
 ANSWER = {"reviewer": "A. Martin", "accept_all": True}
 
 
-@dataclass
-class Plain:
-    """A compiled graph with what it was compiled over."""
-
-    graph: Any
-    services: Services
-
-    async def run(self) -> Run:
-        return await self.services.ledger.run((await self.graph.aget_state(CONFIG)).values["run_id"])
-
-    async def stored(self, name: str) -> bytes:
-        refs = {ref.name: ref.sha256 for ref in await self.services.ledger.artifacts((await self.run()).run_id)}
-        return await self.services.artifacts.get(refs[name])
+async def run_of(plain: PlainGraph) -> Run:
+    return await plain.services.ledger.run((await plain.graph.aget_state(CONFIG)).values["run_id"])
 
 
-@asynccontextmanager
-async def compiled(kind: str, database: str, home: Path, **changes: Any) -> AsyncIterator[Plain]:
-    if kind == "memory":
-        async with memory_services(**changes) as services:
-            yield Plain(build_graph(services).compile(checkpointer=InMemorySaver()), services)
-    else:
-        async with postgres_services(database_url=database, home=home, **changes) as (services, saver):
-            yield Plain(build_graph(services).compile(checkpointer=saver), services)
+async def stored(plain: PlainGraph, name: str) -> bytes:
+    artifacts = await plain.services.ledger.artifacts((await run_of(plain)).run_id)
+    return await plain.services.artifacts.get({artifact.name: artifact.sha256 for artifact in artifacts}[name])
 
 
 @pytest.fixture(params=["memory", "postgres"])
-async def plain(request: pytest.FixtureRequest, database: str, home: Path) -> AsyncIterator[Plain]:
-    async with compiled(request.param, database, home) as made:
+async def plain(request: pytest.FixtureRequest, database: str, home: Path) -> AsyncIterator[PlainGraph]:
+    async with plain_graph(request.param, database, home) as made:
         yield made
 
 
@@ -72,14 +56,14 @@ def asked(endpoint: ScriptedEndpoint) -> Counter[str]:
     return Counter(call["sha256"] for call in endpoint.calls("received"))
 
 
-async def decided(plain: Plain) -> list[tuple[str, str, str]]:
+async def decided(plain: PlainGraph) -> list[tuple[str, str, str]]:
     return [
         (one.finding_id, one.verdict, one.reviewer)
-        for one in await plain.services.ledger.decisions((await plain.run()).run_id)
+        for one in await plain.services.ledger.decisions((await run_of(plain)).run_id)
     ]
 
 
-async def to_the_end(plain: Plain, room: str) -> dict[str, Any]:
+async def to_the_end(plain: PlainGraph, room: str) -> dict[str, Any]:
     """Accept, round after round, what waits."""
     state = await plain.graph.ainvoke({"source": room, "options": {"name": "plain"}}, CONFIG)
     while "__interrupt__" in state:
@@ -91,7 +75,7 @@ async def to_the_end(plain: Plain, room: str) -> dict[str, Any]:
 
 
 async def test_a_plain_run_ends_with_the_findings_note_and_decisions_of_the_facade(
-    plain: Plain, room: str, server: str, tmp_path: Path
+    plain: PlainGraph, room: str, server: str, tmp_path: Path
 ) -> None:
     ended = await to_the_end(plain, room)
     assert set(ended) == {"run_id", "headline", "note"} and ended["headline"].startswith("publish: completed")
@@ -106,10 +90,15 @@ async def test_a_plain_run_ends_with_the_findings_note_and_decisions_of_the_faca
         findings = [finding.to_json() for finding in await reprise.findings("plain")]
         note = await reprise.report("plain")
         decisions = [(one.finding_id, one.verdict, one.reviewer) for one in await reprise.decisions("plain")]
-    scored = json.loads(await plain.stored("findings"))["findings"]
+    scored = json.loads(await stored(plain, "findings"))["findings"]
     assert _without_decisions(scored) == _without_decisions(findings) and len(scored) >= 16
-    assert (await plain.stored("note.md")).decode() == note
+    assert _without_times((await stored(plain, "note.md")).decode()) == _without_times(note)
     assert await decided(plain) == decisions and decisions
+
+
+def _without_times(note: str) -> str:
+    """A note but for the minutes at which people decided: two runs may fall on both sides of one."""
+    return re.sub(r"\d\d-\d\d \d\d:\d\d UTC", "UTC", note)
 
 
 def _without_decisions(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -120,7 +109,7 @@ def _without_decisions(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
 async def test_what_a_plain_run_did_is_seen_and_continued_by_the_command_line(
     room: str, database: str, home: Path
 ) -> None:
-    async with compiled("postgres", database, home) as plain:
+    async with plain_graph("postgres", database, home) as plain:
         state = await plain.graph.ainvoke({"source": room, "options": {"name": "plain"}}, CONFIG)
         assert state["__interrupt__"]
     env = environment(database, home)
@@ -129,14 +118,14 @@ async def test_what_a_plain_run_did_is_seen_and_continued_by_the_command_line(
     resumed = run(["resume", "plain", "--accept-all", "--reviewer", "B. Roy", "--json"], env)
     assert resumed.returncode == 0, resumed.stderr
     # And back: the command line has left its lease, so plain LangGraph may go on with the thread.
-    async with compiled("postgres", database, home) as plain:
+    async with plain_graph("postgres", database, home) as plain:
         head = await plain.graph.aget_state(CONFIG)
         if head.next:
             await plain.graph.aupdate_state(CONFIG, {"headline": "seen from LangGraph"})
             assert (await plain.graph.aget_state(CONFIG)).next == head.next
 
 
-async def test_updates_and_custom_events_are_streamed(plain: Plain, room: str) -> None:
+async def test_updates_and_custom_events_are_streamed(plain: PlainGraph, room: str) -> None:
     updates, events = [], []
     given = {"source": room, "options": {"batch_size": 3}}
     async for mode, data in plain.graph.astream(given, CONFIG, stream_mode=["updates", "custom"]):
@@ -149,7 +138,7 @@ async def test_updates_and_custom_events_are_streamed(plain: Plain, room: str) -
 
 
 async def test_a_bad_reply_leaves_the_thread_waiting_and_the_payload_says_what_was_wrong(
-    plain: Plain, room: str
+    plain: PlainGraph, room: str
 ) -> None:
     await plain.graph.ainvoke({"source": room}, CONFIG)
     replies = ["yes", True, 7, [], {}, {"reviewer": "A", "decisions": "all"}, [{"type": "ignore", "args": None}]]
@@ -166,7 +155,7 @@ async def test_a_bad_reply_leaves_the_thread_waiting_and_the_payload_says_what_w
     assert len(await decided(plain)) == 2, "the example of the payload is a good reply"
 
 
-async def test_the_forms_of_agent_inbox_are_understood(plain: Plain, room: str) -> None:
+async def test_the_forms_of_agent_inbox_are_understood(plain: PlainGraph, room: str) -> None:
     state = await plain.graph.ainvoke({"source": room}, CONFIG)
     payload = state["__interrupt__"][0].value
     assert {"action_request", "config", "description"} <= payload.keys()
@@ -191,7 +180,7 @@ async def test_a_replay_and_a_fork_from_an_old_checkpoint_pay_nothing_again(
     for kind in ("memory", "postgres"):
         endpoint.reset()
         asks = {"openai_base_url": endpoint.base_url, "openai_api_key": "x", "request_seconds": 5}
-        async with compiled(kind, database, home, **asks) as plain:
+        async with plain_graph(kind, database, home, **asks) as plain:
             first = await plain.graph.ainvoke(given, CONFIG)
             paid = asked(endpoint)
             assert paid and set(paid.values()) == {1} and first["headline"] == "publish: completed"
@@ -207,7 +196,7 @@ async def test_a_replay_and_a_fork_from_an_old_checkpoint_pay_nothing_again(
             assert asked(endpoint) == paid, "a fork asked again"
 
 
-async def test_a_gate_that_was_answered_can_be_replayed_and_answered_differently(plain: Plain, room: str) -> None:
+async def test_a_gate_that_was_answered_can_be_replayed_and_answered_differently(plain: PlainGraph, room: str) -> None:
     state = await plain.graph.ainvoke({"source": room, "options": {"review": "always"}}, CONFIG)
     payload = state["__interrupt__"][0].value
     gate = (await plain.graph.aget_state(CONFIG)).config
@@ -221,7 +210,9 @@ async def test_a_gate_that_was_answered_can_be_replayed_and_answered_differently
     assert await decided(plain) == [(first, "accept", "A"), (first, "reject", "A")]
 
 
-async def test_another_source_on_a_thread_that_has_a_run_is_refused(plain: Plain, room: str, tmp_path: Path) -> None:
+async def test_another_source_on_a_thread_that_has_a_run_is_refused(
+    plain: PlainGraph, room: str, tmp_path: Path
+) -> None:
     await plain.graph.ainvoke({"source": room}, CONFIG)
     with pytest.raises(KnownThread, match="start another thread"):
         await plain.graph.ainvoke({"source": str(contracts(tmp_path / "other", 1))}, CONFIG)
@@ -229,22 +220,22 @@ async def test_another_source_on_a_thread_that_has_a_run_is_refused(plain: Plain
     assert "__interrupt__" in await plain.graph.ainvoke({"source": room}, CONFIG)
 
 
-async def test_a_context_is_frozen_with_the_run_and_a_bad_one_is_refused(plain: Plain, room: str) -> None:
+async def test_a_context_is_frozen_with_the_run_and_a_bad_one_is_refused(plain: PlainGraph, room: str) -> None:
     with pytest.raises(ValidationError, match="batch_size"):
         await plain.graph.ainvoke({"source": room}, CONFIG, context={"batch_size": 0})
     context = graph.RunContext(batch_size=5, review="always")
     await plain.graph.ainvoke({"source": room, "options": {"batch_size": 3}}, CONFIG, context=context)
-    run = await plain.run()
+    run = await run_of(plain)
     assert (run.settings.batch_size, run.settings.review) == (5, "always")
 
 
 async def test_plain_langgraph_is_refused_where_a_driver_lives(room: str, database: str, home: Path) -> None:
     async with Reprise.open(database_url=database, home=home) as reprise:
         await reprise.start(room, thread="plain")
-        async with graph.drive(THREAD, reprise.parts.outside), compiled("postgres", database, home) as plain:
+        async with graph.drive(THREAD, reprise.parts.outside), plain_graph("postgres", database, home) as plain:
             with pytest.raises(Exception, match="is driven by"):
                 await plain.graph.aupdate_state(CONFIG, {"headline": "beside the driver"})
-        async with compiled("postgres", database, home) as plain:
+        async with plain_graph("postgres", database, home) as plain:
             await plain.graph.aupdate_state(CONFIG, {"headline": "after it"})
 
 
@@ -253,10 +244,7 @@ async def test_the_fifteen_lines_of_the_readme(
 ) -> None:
     """README shows these lines, and test_docs runs them over the whole room: one supplier of it is enough here."""
     monkeypatch.chdir(ROOT)
-    from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.types import Command
-
-    from graph import build_graph, memory_services
 
     async with memory_services() as services:
         app = build_graph(services).compile(checkpointer=InMemorySaver())

@@ -67,6 +67,14 @@ def end(process: subprocess.Popen[str], how: int = signal.SIGKILL) -> None:
     process.communicate(timeout=PATIENCE)
 
 
+def lease_of(database: str, thread: str) -> tuple[str, bool]:
+    """Owner of a thread's lease, and whether it still runs."""
+    (lease,) = rows(
+        database, "SELECT owner, expires_at > now() AS runs FROM reprise.leases WHERE thread_id = %s", thread
+    )
+    return lease["owner"], lease["runs"]
+
+
 async def test_a_held_lease_is_refused_with_who_and_since_when(tables: Database, database: str, home: Path) -> None:
     thread = str(uuid.uuid4())
     other = holder(database, home, thread)
@@ -99,14 +107,20 @@ async def test_the_lease_of_a_dead_process_of_this_host_is_taken_at_once(
 ) -> None:
     thread = str(uuid.uuid4())
     end(holder(database, home, thread))
+    dead, runs = lease_of(database, thread)
+    assert dead != OWNER and runs, "its lease would have run on for minutes"
     await Lease(tables, thread).take()
+    assert lease_of(database, thread) == (OWNER, True)
 
 
 async def test_a_lease_that_was_given_back_is_free(tables: Database, database: str, home: Path) -> None:
     thread = str(uuid.uuid4())
     other = holder(database, home, thread)
     other.communicate(timeout=PATIENCE)
+    owner, runs = lease_of(database, thread)
+    assert owner != OWNER and not runs
     await Lease(tables, thread).take()
+    assert lease_of(database, thread) == (OWNER, True)
 
 
 async def test_the_same_process_cannot_drive_a_thread_twice(tables: Database) -> None:
@@ -126,6 +140,7 @@ async def test_a_dead_process_of_another_host_is_waited_for_until_its_lease_ends
         await Lease(tables, thread).take()
     rows(database, "UPDATE reprise.leases SET expires_at = now() RETURNING 1")
     await Lease(tables, thread).take()
+    assert lease_of(database, thread) == (OWNER, True)
 
 
 async def test_calls_that_a_dead_owner_left_running_are_shown_as_lost_and_their_claims_are_free(

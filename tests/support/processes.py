@@ -10,11 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paths import ROOT
 
-from graph.testing.endpoint import ScriptedEndpoint
+if TYPE_CHECKING:
+    from graph.testing.endpoint import ScriptedEndpoint
 
 CHILDREN = "1"
 """Processes that read the documents of a run: two tests run at once, and each more costs its imports once more."""

@@ -10,8 +10,6 @@ import psycopg
 import pypdfium2
 import pytest
 
-from graph.adapters import embedded_postgres
-
 FORBIDDEN = {"subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "socket.connect"}
 """Audit events of Python: https://docs.python.org/3/library/audit_events.html"""
 
@@ -36,11 +34,10 @@ sys.addaudithook(_watch)
 
 @pytest.fixture(autouse=True)
 def _nothing_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Fail a unit test that starts a process, opens a PDF or a connection, or starts the database server."""
+    """Fail a unit test that starts a process (the database server is one) or opens a PDF or a connection."""
     global _touched
     monkeypatch.setattr(psycopg.Connection, "connect", lambda *_, **__: refuse("psycopg.Connection.connect"))
     monkeypatch.setattr(psycopg.AsyncConnection, "connect", lambda *_, **__: refuse("psycopg.AsyncConnection.connect"))
-    monkeypatch.setattr(embedded_postgres, "start", lambda *_, **__: refuse("embedded_postgres.start"))
     monkeypatch.setattr(pypdfium2, "PdfDocument", lambda *_, **__: refuse("pypdfium2.PdfDocument"))
     _touched = []
     try:
