@@ -30,11 +30,24 @@ OPPOSITES = {"cap_on_liability": "uncapped_liability"}
 """Of which type a sentence is that says only that there is none of the first."""
 OPPOSITE_CONFIDENCE = 0.85
 
-_NONE = re.compile(r"\b(?:in no (?:event|case)|under no circumstances?|neither|nor|no party|nothing)\b")
+# Example: in no event
+_NONE = re.compile(
+    r"""
+    \b(?:in\ no\ (?:event|case)|under\ no\ circumstances?|neither|nor|no\ party|nothing)\b
+    """,
+    re.VERBOSE,
+)
+# Example: except as provided
 _QUALIFIED = re.compile(
-    r"\b(?:if|unless|except\w*|save (?:for|as|that)|other than|but|rather|instead|until|before|prior to|during|provided"
-    r"|however|to the extent|where|when|sauf|mais|hormis|excepte|a moins|avant|pendant|durant|lorsque|si|en cas"
-    r"|dans le cas|plus d[e'])\b|\bqu(?:e\b|')"
+    r"""
+    \b(?:
+      if | unless | except\w* | save\ (?:for|as|that) | other\ than | but | rather | instead | until | before
+      | prior\ to | during | provided | however | to\ the\ extent | where | when | sauf | mais | hormis
+      | excepte | a\ moins | avant | pendant | durant | lorsque | si | en\ cas | dans\ le\ cas | plus\ d[e']
+    )\b
+    | \bqu(?:e\b|')
+    """,
+    re.VERBOSE,
 )
 """With such words, conditions and exceptions, a sentence says more than the opposite of a clause."""
 

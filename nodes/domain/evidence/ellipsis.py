@@ -13,31 +13,61 @@ from nodes.domain.text.sentences import Sentence
 MAX_RESTORED = 600
 """Characters of a sentence before or behind a quote; a longer one is a list, of which each item is read by itself."""
 
+# Example: Section 12.3(a) and 12.4
 _REFERENCE = re.compile(
-    r"\b(?:sections?|articles?|clauses?|paragraph(?:e?s)?|annexe?s?|schedules?|exhibits?|appendix|appendices|pages?|§+)"
-    r" *(?:n ?[°º] ?)?\d+(?:\.\d+)*(?:\([a-z\d]+\))*(?:(?:,| and| or| et| ou| to| à) ?\d+(?:\.\d+)*(?:\([a-z\d]+\))*)*",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      sections? | articles? | clauses? | paragraph(?:e?s)? | annexe?s? | schedules? | exhibits? | appendix
+      | appendices | pages? | §+
+    )
+    \ *(?:n\ ?[°º]\ ?)?\d+(?:\.\d+)*(?:\([a-z\d]+\))*(?:
+      (?:,|\ and|\ or|\ et|\ ou|\ to|\ à)\ ?\d+(?:\.\d+)*(?:\([a-z\d]+\))*
+    )*
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """A number of this kind tells a place; leaving it out changes no amount and no term."""
+# Example: Article 7.
 _LABEL = re.compile(
-    r"[\W_]*(?:(?:(?:article|section|clause|paragraph)\s+(?:\d[\d.]*|[ivxlc]+\b)|\d+(?:\.\d+)+|\d+[.)]"
-    r"|(?:[ivxlc]{1,5}|[a-z]{1,2})[.)])[\W_]*){0,2}",
-    re.IGNORECASE,
+    r"""
+    [\W_]*(?:
+      (?:
+        (?:article|section|clause|paragraph)\s+(?:\d[\d.]*|[ivxlc]+\b) | \d+(?:\.\d+)+ | \d+[.)]
+        | (?:[ivxlc]{1,5}|[a-z]{1,2})[.)]
+      )[\W_]*
+    ){0,2}
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """It matches, if only the empty text, wherever it is tried."""
+# Example: the Supplier shall
 _MODAL = re.compile(
-    r"\b(?:may|shall|must|should|can|will|peut|peuvent|doit|doivent|devra|devront|pourra|pourront|s'engagent?)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:may|shall|must|should|can|will|peut|peuvent|doit|doivent|devra|devront|pourra|pourront|s'engagent?)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: The cap is set at twice the yearly fees paid
 _STATEMENT = re.compile(
-    r"\b(?:is|are|was|were|has|have|shall|will|may|must|est|sont|ont|sera|seront|peut|doit|pourra|devra)\b(?:\W+\w+){6}",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      is | are | was | were | has | have | shall | will | may | must | est | sont | ont | sera | seront | peut
+      | doit | pourra | devra
+    )\b(?:\W+\w+){6}
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """A subject, its verb and enough behind them that a whole sentence which follows is not read as their end."""
+# Example: the Customer
 _PARTY = re.compile(
-    r"\b(?:supplier|vendor|provider|contractor|licensor|licensee|customer|client|buyer|seller|purchaser|lessor|lessee"
-    r"|distributor|franchis(?:or|ee)|prestataire|fournisseur|titulaire|acheteur|vendeur|bailleur|preneur|part(?:y|ies))\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      supplier | vendor | provider | contractor | licensor | licensee | customer | client | buyer | seller
+      | purchaser | lessor | lessee | distributor | franchis(?:or|ee) | prestataire | fournisseur | titulaire
+      | acheteur | vendeur | bailleur | preneur | part(?:y|ies)
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

@@ -23,9 +23,14 @@ SEEDS, SEED_CHARS, SEED_HITS = 24, 10, 64
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis", "dé", "in-", "un-", "non-")
 _NEGATIVE_PREFIX = re.compile(rf"\b(?:n|{'|'.join(NEGATIVE_PREFIXES)})$", re.IGNORECASE)
 """n: "either party" is no part of "neither party"."""
+# Example: non-
 _HYPHENED_PREFIX = re.compile(
-    rf"\b(?:{'|'.join(prefix for prefix in NEGATIVE_PREFIXES if prefix[-1] != '-')})[-\u00ad\u2010\u2011\ufffe]{{1,2}}\s?$",
-    re.IGNORECASE,
+    rf"""
+    \b(?:
+      {"|".join(prefix for prefix in NEGATIVE_PREFIXES if prefix[-1] != "-")}
+    )[-\u00ad\u2010\u2011\ufffe]{{1,2}}\s?$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _NEGATIVE_END = re.compile(r"(?:not|n['’]t|less)\b|['’]t\b", re.IGNORECASE)
 

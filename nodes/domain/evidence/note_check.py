@@ -22,29 +22,52 @@ FULL_QUOTE = 400
 TOO_MANY_CLAIMS = "is one more claim on a quote that carries {count} already"
 
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|\"([^\"]+)\"")
+# Example: pages 3 to 5
 _PLACE = re.compile(
-    r"\b(?:pages?|p\.|(?P<section>sections?)) ?(?P<first>\d+)(?!\.?\d)(?: ?(?:-|–|to|à|and|et) ?(?P<last>\d+))?",
-    re.IGNORECASE,
+    r"""
+    \b(?:pages?|p\.|(?P<section>sections?))\ ?(?P<first>\d+)(?!\.?\d)(?:\ ?(?:-|–|to|à|and|et)\ ?(?P<last>\d+))?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_NAME = re.compile(r"[^\W\d_a-zà-öø-ÿ][\w&’'.-]*(?: (?:de |du |des |la |of |and |et |& )?[^\W\d_a-zà-öø-ÿ][\w&’'.-]*)*")
+# Example: Banque de France
+_NAME = re.compile(
+    r"""
+    [^\W\d_a-zà-öø-ÿ][\w&’'.-]*(?:\ (?:de\ |du\ |des\ |la\ |of\ |and\ |et\ |&\ )?[^\W\d_a-zà-öø-ÿ][\w&’'.-]*)*
+    """,
+    re.VERBOSE,
+)
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;] |[“«\"(] ?)$")
 # Says no without a negating word.
+# Example: unlimited
 _DENIAL = re.compile(
-    r"\b(?:un(?:limited|capped|enforceable)|illimitée?s?|exclud\w+|exclus\w*|exclu[te]?\w*|prohibit\w*|forbid\w*"
-    r"|waive\w*|interdi\w*|renonc\w*|refus\w*|void|nulle?|lacks?|absent|absence)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      un(?:limited|capped|enforceable) | illimitée?s? | exclud\w+ | exclus\w* | exclu[te]?\w* | prohibit\w*
+      | forbid\w* | waive\w* | interdi\w* | renonc\w* | refus\w* | void | nulle? | lacks? | absent | absence
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Negating words that limit, not deny: "shall not exceed" says the same as "is capped at".
+# Example: shall not exceed
 _LIMIT = re.compile(
-    r"\b(?:(?:not|never|ne|n['’])\s*(?:shall|be|may|will|pourra|peut|saurait|doit|en aucun cas|in any event)?\s*"
-    r"(?:exceed|more than|less than|later than|greater than|excéder|dépasser|exceder|depasser|être supérieure?s?)"
-    r"(?: pas)?|no (?:more|less|later|greater|fewer) than|not limited to|without (?:limitation|prejudice)"
-    r"|in no event (?:shall|will)\b[^.;]{0,160}?\bexceed|sans pouvoir (?:excéder|dépasser|être supérieure?)"
-    r"|sans préjudice|sans limitation|unless|sauf|non[- ]exclusive?\w*"
-    r"|non-(?:renewal|contractual|renouvellement|reconduction)|whether or not)\b"
-    r"|\b(?:ne|n['’])\s?(?:pourra|peut|saurait|doit|excède|dépasse)\w*"
-    r"(?: (?:pas|en aucun cas))? ?(?:excéder|dépasser)?",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      (?:not|never|ne|n['’])\s*(?:shall|be|may|will|pourra|peut|saurait|doit|en\ aucun\ cas|in\ any\ event)?\s*
+      (?:
+        exceed | more\ than | less\ than | later\ than | greater\ than | excéder | dépasser | exceder | depasser
+        | être\ supérieure?s?
+      )(?:\ pas)?
+      | no\ (?:more|less|later|greater|fewer)\ than | not\ limited\ to | without\ (?:limitation|prejudice)
+      | in\ no\ event\ (?:shall|will)\b[^.;]{0,160}?\bexceed
+      | sans\ pouvoir\ (?:excéder|dépasser|être\ supérieure?) | sans\ préjudice | sans\ limitation | unless
+      | sauf | non[- ]exclusive?\w* | non-(?:renewal|contractual|renouvellement|reconduction) | whether\ or\ not
+    )\b
+    | \b(?:ne|n['’])\s?(?:
+        pourra | peut | saurait | doit | excède | dépasse
+      )\w*(?:\ (?:pas|en\ aucun\ cas))?\ ?(?:excéder|dépasser)?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _COMMON_WORDS = (
     "a all also an and any after amounts are as at august because before both but by clause clauses claims client"

@@ -22,8 +22,12 @@ MOST_BYTES = 300_000
 """Ten times a large playbook; what is larger is none."""
 YAML_ENDINGS = (".yaml", ".yml")
 _TEXT, _NUMBERS = "tag:yaml.org,2002:str", ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+# Example: -12.5e3
 _PLAIN_NUMBER = re.compile(
-    r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:[0-9]+|inf|Inf|INF|nan|NaN|NAN)"
+    r"""
+    [-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)? | [-+]?\.(?:[0-9]+|inf|Inf|INF|nan|NaN|NAN)
+    """,
+    re.VERBOSE,
 )
 """What all versions of YAML read alike."""
 MAX_SHOWN = 3

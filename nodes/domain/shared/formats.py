@@ -60,7 +60,13 @@ _STATUS_LABELS = {
     "interrupted": "interrupted, nobody drives it",
 }
 
-_ESCAPE_SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)")
+# Example: \x1b[31m, which turns a terminal red
+_ESCAPE_SEQUENCE = re.compile(
+    r"""
+    (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~] | (?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)
+    """,
+    re.VERBOSE,
+)
 _LINE_END = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Controls, lone surrogates, and everything that is invisible, reorders text or can carry hidden data.
 _UNSEEN = re.compile(

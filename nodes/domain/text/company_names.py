@@ -9,27 +9,50 @@ LONGEST_NAME = 120
 
 LEGAL_FORMS = (
     r"inc|incorporated|llc|l\.l\.c|llp|ltd|limited|corp|corporation|company|l\.?p|plc|gmbh|ag|s\.?a\.?s?|sarl|s\.?r\.?l"
-    r"|s\.p\.a|s\.à ?r\.l|g\.i\.e|n\.v|b\.v|n\.a|fsb|pty|ltda|co|s\.l|sasu|eurl|snc|sca|scop|kg|ab|oy|a/s"
+    r"|s\.p\.a|s\.à\ ?r\.l|g\.i\.e|n\.v|b\.v|n\.a|fsb|pty|ltda|co|s\.l|sasu|eurl|snc|sca|scop|kg|ab|oy|a/s"
 )
+# Example: , a Delaware corporation
 _NAME_END = re.compile(
-    r"\s*(?:[,;(\n]\s*)?(?:\b(?:an?|whose|having|with|located|organi[sz]ed|incorporated|existing|acting|represented"
-    r"|a company|duly|at|doing business|dont|au capital|immatricul[ée]e?|enregistr[ée]e?|repr[ée]sent[ée]e?|agissant"
-    r"|sise|ayant|domicili[ée]e?|soci[ée]t[ée] (?:[àa]|anonyme|par)|and its|on behalf|for itself|formerly|hereinafter"
-    r"|hereafter|ci- ?apr[èe]s|f/k/a|d/b/a|dba|c/o|also known|referred|set forth|hereunder|through|[Dd]ated|DATED"
-    r"|REGARDING|EFFECTIVE"
-    r"|Suite|Room|Address|Registered|Registration|Tel|P\.?O\.? Box)\b"
-    rf"|\bof\b(?!\s+(?:the )?(?-i:[A-Z]))|(?:(?<=\w[\s.,])|(?<=\w[.,]\s))\d(?!\w{{0,3}},?\s(?i:{LEGAL_FORMS})\b)"
-    r"|●|(?<=(?:Inc|INC|Ltd|LTD)\.)\s+(?=[A-Z])|(?<=(?:Corp|CORP)\.)\s+(?=[A-Z])"
-    rf"|\((?!\w{{2,15}}\),?\s?(?:(?-i:[A-Z])[\w&]*\s){{0,5}}(?i:{LEGAL_FORMS})\b))",
+    rf"""
+    \s*(?:[,;(\n]\s*)?(?:
+      \b(?:
+        an? | whose | having | with | located | organi[sz]ed | incorporated | existing | acting | represented
+        | a\ company | duly | at | doing\ business | dont | au\ capital | immatricul[ée]e? | enregistr[ée]e?
+        | repr[ée]sent[ée]e? | agissant | sise | ayant | domicili[ée]e? | soci[ée]t[ée]\ (?:[àa]|anonyme|par)
+        | and\ its | on\ behalf | for\ itself | formerly | hereinafter | hereafter | ci-\ ?apr[èe]s | f/k/a
+        | d/b/a | dba | c/o | also\ known | referred | set\ forth | hereunder | through | [Dd]ated | DATED
+        | REGARDING | EFFECTIVE | Suite | Room | Address | Registered | Registration | Tel | P\.?O\.?\ Box
+      )\b
+      | \bof\b(?!\s+(?:the\ )?(?-i:[A-Z]))
+      | (?:(?<=\w[\s.,])|(?<=\w[.,]\s))\d(?!\w{{0,3}},?\s(?i:{LEGAL_FORMS})\b) | ●
+      | (?<=(?:Inc|INC|Ltd|LTD)\.)\s+(?=[A-Z]) | (?<=(?:Corp|CORP)\.)\s+(?=[A-Z])
+      | \((?!\w{{2,15}}\),?\s?(?:(?-i:[A-Z])[\w&]*\s){{0,5}}(?i:{LEGAL_FORMS})\b)
+    )
+    """,
+    re.VERBOSE,
 )
 _OF_PLACE = re.compile(r"(?:inc|llc|ltd|limited|plc|gmbh|ag|l\.p|s\.a)\.?,?\s+of\s", re.IGNORECASE)
+# Example: Acme Ltd and Borel SA
 JOINT = re.compile(
-    r"\s(?:and|et)\s(?!(?:associ\w+|sons?|fils|co\b|company|cie|partners?|frères|brothers|filles)\b)", re.IGNORECASE
+    r"""
+    \s(?:and|et)\s(?!(?:associ\w+|sons?|fils|co\b|company|cie|partners?|frères|brothers|filles)\b)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """What parts two names; "& Sons", "et Associés" belong to one."""
-SENTENCE = re.compile(r"\b(?:agrees?|shall|will|is|are|may|hereby|sont|est|was|were|has|have)\b|[a-zà-ÿ]{4}\. [A-Z]")
+# Example: the parties agree that it shall
+SENTENCE = re.compile(
+    r"""
+    \b(?:agrees?|shall|will|is|are|may|hereby|sont|est|was|were|has|have)\b | [a-zà-ÿ]{4}\.\ [A-Z]
+    """,
+    re.VERBOSE,
+)
+# Example: Services Agreement
 TITLE = re.compile(
-    r"\b(?:inc|llc|ltd|corp|co|plc|l\.p)\b\.?,? and\b|\bagreement\b|^dated\b|^recitals?\b", re.IGNORECASE
+    r"""
+    \b(?:inc|llc|ltd|corp|co|plc|l\.p)\b\.?,?\ and\b | \bagreement\b | ^dated\b | ^recitals?\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _LEGAL_FORM = re.compile(rf",?\s*(?:{LEGAL_FORMS})\b\.?", re.IGNORECASE)
 _HAS_FORM = re.compile(rf"(?:^|[\s,])(?:{LEGAL_FORMS})\b\.?\)?$", re.IGNORECASE)

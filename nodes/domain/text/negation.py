@@ -10,40 +10,67 @@ from nodes.domain.text.normalise import Span
 
 _MODAL_EN = r"(?:may|shall|will|must|can|could|would|should|need|does|do|did|is|are|was|were|be|has|have|had)"
 _OWN_VERB = rf"(?:[^,.;:]{{0,60}}?\b{_MODAL_EN}\b)?"
+# Example: shall not
 _NEGATION = re.compile(
-    rf"\b(?P<en>{_MODAL_EN}(?: only)? not|cannot|never|(?:and|but) not(?= (?:by|under|of)\b))\b"
-    rf"|\b(?P<subject>neither|nor|nothing|none of|in no (?:event|case)|under no circumstances?"
-    rf"|no(?! (?:later|less|more|fewer|longer than|sooner|reason|cause|cost|event|case)\b)(?= \w{{3}}))\b{_OWN_VERB}"
-    r"|\b(?P<fr>ne |n['’])(?:(?:\w+['’])?\w+(?: (?:pas|point|plus|jamais|nullement|rien)\b)?)"
-    r"|\b(?P<aucun>aucune?|en aucun cas)\b(?:[^,.;:]{0,60}?\b(?:ne |n['’])\w+(?: pas\b)?)?",
-    re.IGNORECASE,
+    rf"""
+    \b(?P<en>{_MODAL_EN}(?:\ only)?\ not|cannot|never|(?:and|but)\ not(?=\ (?:by|under|of)\b))\b
+    | \b(?P<subject>
+        neither | nor | nothing | none\ of | in\ no\ (?:event|case) | under\ no\ circumstances?
+        | no(?!\ (?:later|less|more|fewer|longer\ than|sooner|reason|cause|cost|event|case)\b)(?=\ \w{{3}})
+      )\b{_OWN_VERB}
+    | \b(?P<fr>ne\ |n['’])(?:(?:\w+['’])?\w+(?:\ (?:pas|point|plus|jamais|nullement|rien)\b)?)
+    | \b(?P<aucun>aucune?|en\ aucun\ cas)\b(?:[^,.;:]{{0,60}}?\b(?:ne\ |n['’])\w+(?:\ pas\b)?)?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: be limited to
 _NO_DENIAL = re.compile(
-    r"[ ,]*(?:be |been |to |été |etre |être )*"
-    r"(?:only|limited to|exceed\w*|in excess|less than|more than|later than|earlier than|fewer|greater|unreasonabl\w+"
-    r"|withstanding|preven\w+|prohibit\w*|preclud\w*|restrict\w*|limits?\b|affect\w*|prejudic\w*|impair\w*|withh\w+"
-    r"|excéd\w*|exced\w*|dépass\w*|depass\w*|supérieur\w*|inférieur\w*|empêch\w*|limit(?:e|er|ent|era|eront)\b"
-    r"|interdi\w*|fait pas obstacle|font pas obstacle|obstacle|préjudic\w*)",
-    re.IGNORECASE,
+    r"""
+    [ ,]*(?:be\ |been\ |to\ |été\ |etre\ |être\ )*(?:
+      only | limited\ to | exceed\w* | in\ excess | less\ than | more\ than | later\ than | earlier\ than
+      | fewer | greater | unreasonabl\w+ | withstanding | preven\w+ | prohibit\w* | preclud\w* | restrict\w*
+      | limits?\b | affect\w* | prejudic\w* | impair\w* | withh\w+ | excéd\w* | exced\w* | dépass\w* | depass\w*
+      | supérieur\w* | inférieur\w* | empêch\w* | limit(?:e|er|ent|era|eront)\b | interdi\w*
+      | fait\ pas\ obstacle | font\ pas\ obstacle | obstacle | préjudic\w*
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """Behind a negation: it sets a measure, or what it denies is itself a hindrance, which frees."""
+# Example: ne dépasse
 _LIMITING_VERB = re.compile(
-    r"\b(?:excéd\w*|exced\w*|dépass\w*|depass\w*|empêch\w*|interdi\w*|limite|restrei\w+)\s*$", re.IGNORECASE
+    r"""
+    \b(?:excéd\w*|exced\w*|dépass\w*|depass\w*|empêch\w*|interdi\w*|limite|restrei\w+)\s*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _RESTRICTIVE = re.compile(r"\bqu(?:e\b|['’])", re.IGNORECASE)
 """ne … que: only."""
+# Example: except as set out
 _END = re.compile(
-    r"[.;:!?](?=\s|$)"
-    r"|\b(?:but|rather|unless|except\w*|save (?:for|as|that|in)|however|provided|other than|until|before|prior to"
-    r"|whereas|without (?!(?:any |good |just |prior )*(?:cause|reason|notice|penalt|liabilit|justif))"
-    r"|mais|toutefois|cependant|sauf|hormis|excepté|à moins|sous réserve|avant|jusqu['’]|en revanche|tandis"
-    r"|sans (?!(?:aucune? |juste )?(?:motif|cause|raison|justif|préavis|delai|délai|pénalité|indemnité)))",
-    re.IGNORECASE,
+    r"""
+    [.;:!?](?=\s|$)
+    | \b(?:
+        but | rather | unless | except\w* | save\ (?:for|as|that|in) | however | provided | other\ than | until
+        | before | prior\ to | whereas
+        | without\ (?!(?:any\ |good\ |just\ |prior\ )*(?:cause|reason|notice|penalt|liabilit|justif)) | mais
+        | toutefois | cependant | sauf | hormis | excepté | à\ moins | sous\ réserve | avant | jusqu['’]
+        | en\ revanche | tandis
+        | sans\ (?!(?:aucune?\ |juste\ )?(?:motif|cause|raison|justif|préavis|delai|délai|pénalité|indemnité))
+      )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: the Supplier shall
 _VERB = re.compile(
-    r"\b(?:shall|will|may|must|can|is|are|has|have|does|agrees?|undertakes?|peut|peuvent|pourra|pourront|doit|doivent"
-    r"|devra|devront|sera|seront|est|sont|s['’](?:engage|oblige)\w*)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      shall | will | may | must | can | is | are | has | have | does | agrees? | undertakes? | peut | peuvent
+      | pourra | pourront | doit | doivent | devra | devront | sera | seront | est | sont
+      | s['’](?:engage|oblige)\w*
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _CONDITION = re.compile(r"\b(?:if|where|when|unless|should|si|lorsque|à défaut)\b[^,;.]*\Z", re.IGNORECASE)
 CONDITION = 80

@@ -16,33 +16,46 @@ Kind = Literal["number", "amount", "duration", "percentage", "date", "reference"
 _FIGURE = r"(?<![\w.,])\d{1,3}(?:[ ,.']\d{3})+(?:[.,]\d{1,2})?(?![\d])|\d+(?:\.\d+){2,}|\d+(?:[.,]\d+)?"
 _NUMBER = re.compile(rf"(?P<figure>{_FIGURE})|(?P<words>{WORDS})", re.IGNORECASE)
 
+# Example: US$
 _BEFORE = re.compile(
-    r"(?:(?<![^\W\d_])(?:(?P<scale>[kmt]|md)?(?P<euro>€|EUR)|(?P<code>CAD|USD|GBP|CHF|RMB))"
-    r"|(?P<sign>US ?\$|C\$|€|\$|£|¥)) {0,3}$",
-    re.IGNORECASE,
+    r"""
+    (?:
+      (?<![^\W\d_])(?:(?P<scale>[kmt]|md)?(?P<euro>€|EUR)|(?P<code>CAD|USD|GBP|CHF|RMB))
+      | (?P<sign>US\ ?\$|C\$|€|\$|£|¥)
+    )\ {0,3}$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ARTICLE = re.compile(r"(?:\b(?P<half>half[ -]an?|demi)|\b(?:an?|per|each|every))[ -]{1,3}$", re.IGNORECASE)
 _GLOSS = re.compile(r" ?\( ?(?P<gloss>[^()]{1,60}?) ?(?P<percent>%)? ?\)")
-_MONEY = (
-    r"(?:€|US ?\$|\$|£|(?:EUR|USD|GBP|CHF|CAD)\b|euros?\b|(?:US |U\.S\. )?dollars?\b|pounds?\b|(?:swiss )?francs?\b)"
-)
+_MONEY = r"(?:€|US\ ?\$|\$|£|(?:EUR|USD|GBP|CHF|CAD)\b|euros?\b|(?:US\ |U\.S\.\ )?dollars?\b|pounds?\b|(?:swiss\ )?francs?\b)"
+# Example: million
 _LONG = re.compile(
-    r" {0,3}(?P<scale>thousand|millions?|billions?|milliards?|mille|mio|bn|mrds?)\b"
-    rf"(?:\.(?= ?{_MONEY}))?",
-    re.IGNORECASE,
+    rf"""
+    \ {{0,3}}(?P<scale>thousand|millions?|billions?|milliards?|mille|mio|bn|mrds?)\b(?:\.(?=\ ?{_MONEY}))?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Behind a figure with a currency before or behind it: "1.2m" alone is metres, and "M&A" no million.
+# Example: m€
 _SHORT = re.compile(
-    r" ?(?P<scale>[kKmM]|mm|MM|[mM]n|[mM]ds?|(?<=\d)[bB])"
-    rf"(?:(?P<behind> ?(?:d'|de )?(?i:{_MONEY}))|\b(?![&'²]| (?:LI|EURI)BOR))"
+    rf"""
+    \ ?(?P<scale>[kKmM]|mm|MM|[mM]n|[mM]ds?|(?<=\d)[bB])(?:
+      (?P<behind>\ ?(?:d'|de\ )?(?i:{_MONEY})) | \b(?![&'²]|\ (?:LI|EURI)BOR)
+    )
+    """,
+    re.VERBOSE,
 )
 _SCALES = {"thousand": 1000, "mille": 1000, "k": 1000, "t": 1000, "million": 10**6, "mio": 10**6, "m": 10**6,
            "mm": 10**6, "mn": 10**6, "billion": 10**9, "milliard": 10**9, "bn": 10**9, "b": 10**9, "mrd": 10**9,
            "md": 10**9}  # fmt: skip
+# Example: two and a half
 _FRACTION = re.compile(
-    r" ?[½¼¾]|(?<=\d)[ -]{1,2}(?:1/2|1/4|3/4)(?![\d/])"
-    r"|[ -]{1,3}(?:and|et)[ -]{1,3}(?:(?:an?|one|un|1)[ -]{1,3})?(?:half|quarter|demie?|quart)\b",
-    re.IGNORECASE,
+    r"""
+    \ ?[½¼¾] | (?<=\d)[ -]{1,2}(?:1/2|1/4|3/4)(?![\d/])
+    | [ -]{1,3}(?:and|et)[ -]{1,3}(?:(?:an?|one|un|1)[ -]{1,3})?(?:half|quarter|demie?|quart)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _HALF = re.compile(r" {1,3}(?:and|et) {1,3}(?:an? |one[ -])?(?:half|demie?)\b", re.IGNORECASE)
 _FILLER = (
@@ -72,10 +85,16 @@ _SIGNS = {"€": "EUR", "EUR": "EUR", "$": "USD", "US$": "USD", "USD": "USD", "C
 # One character for one, so that offsets hold.
 PLAIN = str.maketrans(dict.fromkeys("\u00a0\u202f\u2009\u2007\n\r\t\f\v\x00", " ") | {"’": "'", "–": "-", "‑": "-"})
 
+# Example: shall not be liable
 _NEGATION = re.compile(
-    r"\b(?:not|never|nor|neither|none|nothing|cannot|without|unless|ne|pas|jamais|aucun|aucune|ni|nul|nulle|sans|rien"
-    r"|sauf|non)\b|\bno\b(?!\.? ?[\d°])|n['’]t\b|\bn['’](?=\w)",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      not | never | nor | neither | none | nothing | cannot | without | unless | ne | pas | jamais | aucun
+      | aucune | ni | nul | nulle | sans | rien | sauf | non
+    )\b
+    | \bno\b(?!\.?\ ?[\d°]) | n['’]t\b | \bn['’](?=\w)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

@@ -26,24 +26,34 @@ _LABEL = (
     r"|\d{1,3}(?:\.\d{1,3})*|[ivxlc]{1,5}(?=[.)])|[a-z](?=[.)]))"
 )
 _NUMBERED = re.compile(rf"(?:§\s*)?{_LABEL}\s*[.):\-–—]*\s*", re.IGNORECASE)
+# Example: (a) the Services
 _ITEM = re.compile(
-    r"(?:\(?[a-z]{1,2}\)|\([ivx]{1,5}\)|\(\d{1,2}\)|\d{1,3}(?:\.\d{1,3})*[.)]?\s|[•●▪◦‣·*–—-]\s|§"
-    r"|(?:article|section|clause)\s+[\divxlc]+)",
-    re.IGNORECASE,
+    r"""
+    (?:
+      \(?[a-z]{1,2}\) | \([ivx]{1,5}\) | \(\d{1,2}\) | \d{1,3}(?:\.\d{1,3})*[.)]?\s | [•●▪◦‣·*–—-]\s | §
+      | (?:article|section|clause)\s+[\divxlc]+
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ENDED = re.compile(r"""[.;:!?…]["'”’»)\]]*\Z""")
 _BREAK = re.compile(r"""[.!?…]["'”’»)\]]*\s+(?=["'“‘«(\[]*\s?[A-ZÀ-ÞŒ0-9(\[“"•])""")
 _LAST_WORD = re.compile(r"([^\W_]+(?:\.[^\W_]+)*)\Z")
 _SEMICOLON = re.compile(r";\s+(?:and\s+|or\s+|et\s+|ou\s+)?(?=\(?[a-zA-Z0-9])")
 # What has one of these is no heading. Left out are those that stand in headings too: grants, assigns, warrants, ends.
+# Example: the Supplier shall
 _VERB = re.compile(
-    r"\b(?:shall|will|may|must|is|are|was|were|be|has|have|had|not|agrees?|hereby|est|sont|sera|seront|peut|doit|doivent"
-    r"|a été|ne|pas|s'engage|été"
-    r"|starts|begins|commences|continues|remains|renews|terminates|expires|applies|governs|constitutes|supersedes"
-    r"|includes|contains|requires|acknowledges|undertakes|indemnifies|retains|owns"
-    r"|prend|entre en|commence|demeure|s'applique|s'appliquent|constitue|comprend|garantit|accorde|concède|conserve"
-    r"|reconnaît|déclare)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+      shall | will | may | must | is | are | was | were | be | has | have | had | not | agrees? | hereby | est
+      | sont | sera | seront | peut | doit | doivent | a\ été | ne | pas | s'engage | été | starts | begins
+      | commences | continues | remains | renews | terminates | expires | applies | governs | constitutes
+      | supersedes | includes | contains | requires | acknowledges | undertakes | indemnifies | retains | owns
+      | prend | entre\ en | commence | demeure | s'applique | s'appliquent | constitue | comprend | garantit
+      | accorde | concède | conserve | reconnaît | déclare
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ABBREVIATED = (
     "inc ltd co corp llc llp plc sa sas sarl gmbh ag nv bv lp no nos nr art arts sec secs sect para paras par m mm mme"

@@ -45,7 +45,7 @@ _IN_FRONT = ("sas", "sasu", "sarl", "sa", "snc", "sci", "scop", "selarl", "eurl"
 
 def _spelled(forms: Iterable[str]) -> str:
     """Each form with or without its points: SAS, S.A.S., S. A. S."""
-    return "|".join(r"\.? ?".join(form) + r"\.?" for form in forms)
+    return "|".join(r"\.?\ ?".join(form) + r"\.?" for form in forms)
 
 
 _ANY = "|".join(sorted(_WORDS, key=len, reverse=True)) + "|" + _spelled(sorted(_INITIALS, key=len, reverse=True))
@@ -53,9 +53,15 @@ _BEHIND = re.compile(rf"(?<=[^\s(])[\s,;]*[\s,;(](?:{_ANY})\)?[\s,;]*$")
 _COMPANY = re.compile(r"(?<=[^\s(])(?<!&)(?<! and)(?<! et)[\s,;]*[\s,;](?:company|co\.?)[\s,;]*$")
 _SPA = re.compile(r"(?<=\w)[\s,]+(?:SpA|S\. ?[pP]\. ?A\.?)\s*$")
 """A form only as Italians write it: "Spa" is a word too."""
+# Example: la societe anonyme durand
 _FRONT = re.compile(
-    r"^(?:the |la |l |une )?(?:societe(?: (?:par actions simplifiee|anonyme|a responsabilite limitee|dite|denommee))?"
-    rf"|(?:{_spelled(_IN_FRONT)})(?= ))[\s,;:]+(?=\S)"
+    rf"""
+    ^(?:the\ |la\ |l\ |une\ )?(?:
+      societe(?:\ (?:par\ actions\ simplifiee|anonyme|a\ responsabilite\ limitee|dite|denommee))?
+      | (?:{_spelled(_IN_FRONT)})(?=\ )
+    )[\s,;:]+(?=\S)
+    """,
+    re.VERBOSE,
 )
 
 

@@ -24,7 +24,13 @@ _DATES = (
     re.compile(rf"{_DAY} {{0,3}}(?:(?:day {{1,3}})?of {{1,9}})?{_MONTH} ?,? {{0,3}}{_YEAR}", re.IGNORECASE),
     re.compile(rf"\b{_MONTH} {{0,3}}{_DAY} ?,? {{0,3}}{_YEAR}", re.IGNORECASE),
     re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)\b"),
-    re.compile(r"\b(?P<day>\d{1,2})(?P<mark>[/.-])(?P<month>\d{1,2})(?P=mark)(?P<year>(?:19|20)?\d\d)\b(?!-)"),
+    # Example: 01/05/2020
+    re.compile(
+        r"""
+        \b(?P<day>\d{1,2})(?P<mark>[/.-])(?P<month>\d{1,2})(?P=mark)(?P<year>(?:19|20)?\d\d)\b(?!-)
+        """,
+        re.VERBOSE,
+    ),
 )
 
 CENTURY = 70
