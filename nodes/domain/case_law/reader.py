@@ -33,14 +33,14 @@ def read(text: DocumentText) -> list[Proposal]:
     """Read number, court, date and the rest, each quote a slice of the text, then the summary."""
     ruling = RulingText(text)
     proposals = []
-    for kind, value, start, end, detail in _stated(ruling):
+    for kind, value, start, end, detail in _raw_facts(ruling):
         place, quote = ruling.slice(start, end)
         if quote:
             proposals.append(Proposal(kind, value or " ".join(quote.split()), quote, detail, place, SOURCE))
     return proposals
 
 
-def _stated(ruling: RulingText) -> Iterator[RawFact]:
+def _raw_facts(ruling: RulingText) -> Iterator[RawFact]:
     sitting_court = court(ruling)
     jurisdiction = sitting_court.detail["jurisdiction"] if sitting_court else ""
     ordered = orders(ruling)
@@ -94,10 +94,10 @@ def _law_and_money(ruling: RulingText, ordered: Sequence[Order]) -> Iterator[Raw
 
 def clauses(stated: Sequence[Proposal], types: Sequence[str]) -> list[Candidate]:
     """Make candidates of those clause types that the playbook has."""
-    return [candidate for candidate in _clauses(stated) if candidate.clause_type in types]
+    return [candidate for candidate in _all_candidates(stated) if candidate.clause_type in types]
 
 
-def _clauses(stated: Sequence[Proposal]) -> Iterator[Candidate]:
+def _all_candidates(stated: Sequence[Proposal]) -> Iterator[Candidate]:
     own = next((fact for fact in stated if fact.kind == "case_number" and fact.detail["kind"] in OWN), None)
     if own:
         yield _candidate("case_number", own)

@@ -11,7 +11,7 @@ from nodes.domain.contracts.facts.expiry import read_expiry
 from nodes.domain.contracts.facts.law import read_law
 from nodes.domain.contracts.facts.money import read_money
 from nodes.domain.contracts.families.references import read_references
-from nodes.domain.contracts.parties.supplier import Party, parties
+from nodes.domain.contracts.parties.parties import Party, parties
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.evidence.findings import Candidate
 from nodes.domain.text.documents import DocumentText

@@ -133,7 +133,7 @@ def amounts(ruling: RulingText, ordered: Sequence[Order]) -> Iterator[Amount]:
         order = next((order for order in ordered if order.start <= money.start < order.end), None)
         paid = order is not None and orders.payment(order, money.start, money.end)
         costs = order is not None and COSTS.search(order.words) is not None
-        start, end = (order.start, order.end) if order else _around(plain, money.start, money.end, stop)
+        start, end = (order.start, order.end) if order else _surrounding_clause(plain, money.start, money.end, stop)
         mentions.append(Amount(money.value, money.currency, start, min(end, start + LONGEST_QUOTE), zone, paid, costs))
     mentions.sort(key=lambda amount: not amount.ordered)
     yield from mentions[:MOST_AMOUNTS]
@@ -166,19 +166,19 @@ class _OperativePart:
     def _read(self, order: Order) -> None:
         plain = self.ruling.plain
         if not _GOES_ON.match(plain, order.start):
-            self._turn("other")
+            self._set_rule("other")
         elif not _LISTED.match(plain, order.start):
             self.tense = ""
-        self._note(order.start)
+        self._record_turn(order.start)
         for token in _TOKEN.finditer(plain, order.start, order.end):
             name = next(name for name in _SENSES if token[name] is not None)
             if name.startswith("p"):
-                self._phrase(_SENSES[name])
+                self._read_phrase(_SENSES[name])
             else:
-                self._verb(_SENSES[name], token, max(order.start, token.start() - REACH))
-            self._note(token.end())
+                self._read_verb(_SENSES[name], token, max(order.start, token.start() - REACH))
+            self._record_turn(token.end())
 
-    def _phrase(self, sense: str) -> None:
+    def _read_phrase(self, sense: str) -> None:
         if sense == "recites":
             self.tense, self.recited = "open", "other"
         elif sense == "excepts":
@@ -186,24 +186,24 @@ class _OperativePart:
         elif sense == "closes":
             self.tense = ""
         elif sense == "anew":
-            self._turn("other")
+            self._set_rule("other")
         elif sense == "named":
             self.recited = "pays"
         elif self.tense:
             self.recited = sense
         else:
-            self._turn(sense)
+            self._set_rule(sense)
 
-    def _verb(self, sense: str, token: re.Match[str], begin: int) -> None:
+    def _read_verb(self, sense: str, token: re.Match[str], begin: int) -> None:
         """Apply a verb of this court, or of the court whose ruling is recited."""
         plain, text = self.ruling.plain, self.ruling.text
         recites = bool(self.tense) or self.rule in ("keeps", "reverses", "quashes")
-        if self._participle(token, begin):
+        if self._is_participle(token, begin):
             if recites:
                 self.recited = sense
                 self.tense = "past" if self.tense else ""
             elif _IS.search(plain, begin, token.start()):
-                self._turn(sense)
+                self._set_rule(sense)
         elif _SUBJECT.search(plain, begin, token.start()):
             if recites:
                 self.recited = sense
@@ -211,9 +211,9 @@ class _OperativePart:
         elif self.tense and not text[token.start()].isupper() and (self.tense != "past" or token.group() == "dit"):
             self.recited, self.tense = sense, self.tense if self.tense == "past" else "present"
         else:
-            self._turn(sense)
+            self._set_rule(sense)
 
-    def _participle(self, token: re.Match[str], begin: int) -> bool:
+    def _is_participle(self, token: re.Match[str], begin: int) -> bool:
         """Tell whether a verb is a participle: by ending, accent or auxiliary, since a scan may lose the accent."""
         text, plain, end = self.ruling.text, self.ruling.plain, token.end()
         accented = text[end - 1] in "éÉ" or text[end : end + 1] == "\u0301"
@@ -221,16 +221,16 @@ class _OperativePart:
         helped = any(auxiliary.search(plain, begin, token.start()) for auxiliary in (_HELPED, _IS))
         return accented or ending or helped
 
-    def _turn(self, rule: str) -> None:
+    def _set_rule(self, rule: str) -> None:
         self.rule, self.recited, self.tense, self.excepted = rule, "other", "", False
 
-    def _note(self, offset: int) -> None:
+    def _record_turn(self, offset: int) -> None:
         upheld = {"keeps": not self.excepted, "reverses": self.excepted}.get(self.rule, False)
         paid = self.rule == "pays" or (upheld and self.recited == "pays")
         self.turns.append((offset, paid, self.rule == "other"))
 
 
-def _around(plain: str, start: int, end: int, stop: int) -> tuple[int, int]:
+def _surrounding_clause(plain: str, start: int, end: int, stop: int) -> tuple[int, int]:
     """Return the clause that holds a range, with at most some two lines on either side."""
     begin = max(plain.rfind(mark, max(0, start - 160), start) for mark in (";", ". ", " : "))
     begin = begin + 2 if begin >= 0 else plain.find(" ", max(0, start - 160)) + 1

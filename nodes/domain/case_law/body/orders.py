@@ -174,7 +174,7 @@ def orders(ruling: RulingText) -> list[Order]:
     stop = closed.start() if closed else min(ruling.end, begin + 8_000)
     operative_orders: list[Order] = []
     for cut in [*_CUT.finditer(lined, begin, stop), None]:
-        if cut and _wrapped(ruling, begin, cut):
+        if cut and _continues_order(ruling, begin, cut):
             continue
         end = cut.start() if cut else stop
         first, words = ruling.slice(begin, end)
@@ -186,7 +186,7 @@ def orders(ruling: RulingText) -> list[Order]:
     return operative_orders
 
 
-def _wrapped(ruling: RulingText, begin: int, cut: re.Match[str]) -> bool:
+def _continues_order(ruling: RulingText, begin: int, cut: re.Match[str]) -> bool:
     """Tell whether a line break lies within an order: before a participle, or before another verb of what the order
     recites of the ruling below."""
     broken = re.fullmatch(r",?[ \t]*\n[ \t]*", cut.group()) is not None
@@ -200,15 +200,15 @@ def _wrapped(ruling: RulingText, begin: int, cut: re.Match[str]) -> bool:
 def solution(ruling: RulingText, jurisdiction: str, ordered: Sequence[Order]) -> Solution | None:
     """Return the solution; for the Cour de cassation, head and operative part should agree."""
     if jurisdiction == CASSATION:
-        return _of_cassation(ruling, ordered)
+        return _cassation_solution(ruling, ordered)
     if jurisdiction in ADMINISTRATIVE:
-        return _in_part(_first(ordered, _ADMINISTRATIVE_ORDERS), ordered)
+        return _partial_annulment(_first_solution(ordered, _ADMINISTRATIVE_ORDERS), ordered)
     if jurisdiction == "Cour d'appel":
-        return _of_appeal(ordered) or _first(ordered, _FIRST_ORDERS)
-    return _first(ordered, _FIRST_ORDERS)
+        return _appeal_solution(ordered) or _first_solution(ordered, _FIRST_ORDERS)
+    return _first_solution(ordered, _FIRST_ORDERS)
 
 
-def _in_part(stated: Solution | None, ordered: Sequence[Order]) -> Solution | None:
+def _partial_annulment(stated: Solution | None, ordered: Sequence[Order]) -> Solution | None:
     """Call an annulment partial where "en tant que" leaves the rest standing."""
     if stated is None or stated.value != "Annulation":
         return stated
@@ -216,11 +216,11 @@ def _in_part(stated: Solution | None, ordered: Sequence[Order]) -> Solution | No
     return replace(stated, value="Annulation partielle") if _AS_FAR_AS.search(order.words) else stated
 
 
-def _of_cassation(ruling: RulingText, ordered: Sequence[Order]) -> Solution | None:
+def _cassation_solution(ruling: RulingText, ordered: Sequence[Order]) -> Solution | None:
     # A line of prose that goes on with "cassation." begins with a small letter.
     heads = _HEADED.finditer(ruling.lined, 0, HEAD // 2)
     headed = next((heading for heading in heads if not ruling.text[heading.start("words")].islower()), None)
-    stated = _first(ordered, _CASSATION_ORDERS)
+    stated = _first_solution(ordered, _CASSATION_ORDERS)
     if stated is not None and stated.value in ("Cassation", "Annulation"):
         order = next(order for order in ordered if order.start == stated.start)
         partly = " partielle" if _PARTLY.search(order.words[:400]) else ""
@@ -238,7 +238,7 @@ def _of_cassation(ruling: RulingText, ordered: Sequence[Order]) -> Solution | No
         return Solution(value, category, *headed.span("words"), ALONE)
     # A ruling may reject a part and quash another: its head names the solution, one of the orders must bear it out.
     supporting = next(
-        (candidate for candidate in _all(ordered, _CASSATION_ORDERS) if candidate.category == category), None
+        (candidate for candidate in _solutions(ordered, _CASSATION_ORDERS) if candidate.category == category), None
     )
     place = supporting or stated
     return Solution(value, category, place.start, place.end, AGREED if supporting else CONTRADICTED)
@@ -248,7 +248,7 @@ def _category(plain: str) -> str:
     return next((name for name, pattern in _CATEGORIES if re.search(pattern, plain)), "Autre")
 
 
-def _of_appeal(ordered: Sequence[Order]) -> Solution | None:
+def _appeal_solution(ordered: Sequence[Order]) -> Solution | None:
     confirmed = next((order for order in ordered if re.search(r"\bconfirme\b", order.words)), None)
     reversed_ = next((order for order in ordered if re.search(r"\b(?:infirme|reforme)\b", order.words)), None)
     annulled = next((order for order in ordered if re.search(r"^\W*annule (?:le|la|l')", order.words)), None)
@@ -266,12 +266,12 @@ def _of_appeal(ordered: Sequence[Order]) -> Solution | None:
     return Solution(value, _ON_APPEAL.get(value, _IN_PART), chosen.start, chosen.end, ALONE)
 
 
-def _first(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Solution | None:
+def _first_solution(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Solution | None:
     """Return the solution of the first kind that any order matches; the weightiest kinds come first."""
-    return next(_all(ordered, kinds), None)
+    return next(_solutions(ordered, kinds), None)
 
 
-def _all(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Iterator[Solution]:
+def _solutions(ordered: Sequence[Order], kinds: Sequence[tuple[str, str]]) -> Iterator[Solution]:
     for name, pattern in kinds:
         for order in ordered:
             if re.search(pattern, order.words):

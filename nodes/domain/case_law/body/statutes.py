@@ -206,7 +206,7 @@ def statutes(ruling: RulingText) -> list[Statute]:
     """
     visas = list(_visas(ruling))
     best: dict[tuple[str, str], Statute] = {}
-    for statute in _settled(list(_cited(ruling))):
+    for statute in _with_codes(list(_citations(ruling))):
         role = statute.role
         if role == "cited" and any(start <= statute.start < end for start, end in visas):
             role = "visa"
@@ -218,13 +218,13 @@ def statutes(ruling: RulingText) -> list[Statute]:
     return ranked[:MOST_STATUTES]
 
 
-def _settled(citations: list[Statute]) -> Iterator[Statute]:
+def _with_codes(citations: list[Statute]) -> Iterator[Statute]:
     """Assign articles cited without a code to the code that the ruling names for them, else for most others."""
     codes: dict[str, Counter[str]] = defaultdict(Counter)
     for statute in citations:
         if statute.source.startswith(("code", "livre", "nouveau code")):
             codes[statute.article][statute.source] += 1
-            if statute.zone != "head" and _lettered(statute.article):
+            if statute.zone != "head" and _is_lettered(statute.article):
                 codes[statute.article[:2]][statute.source] += 1
                 codes["."][statute.source] += 1
     for statute in citations:
@@ -234,7 +234,7 @@ def _settled(citations: list[Statute]) -> Iterator[Statute]:
             yield replace(statute, source=likely.most_common(1)[0][0])
 
 
-def _lettered(article: str) -> bool:
+def _is_lettered(article: str) -> bool:
     """Tell whether an article bears a letter, as only those of codes do (L. 2313-4); 7.3.4 is of an agreement."""
     return article[:1].isalpha() and article[1:2] == "."
 
@@ -246,7 +246,7 @@ def _visas(ruling: RulingText) -> Iterator[tuple[int, int]]:
             yield match.start(), end.start() if end else match.end() + 300
 
 
-def _cited(ruling: RulingText) -> Iterator[Statute]:
+def _citations(ruling: RulingText) -> Iterator[Statute]:
     plain = ruling.plain
     used = 0
     last: dict[str, str] = {}
@@ -259,7 +259,7 @@ def _cited(ruling: RulingText) -> Iterator[Statute]:
         start = match.start()
         while True:
             articles, position = _articles(plain, begin)
-            lettered = bool(articles) and _lettered(articles[0])
+            lettered = bool(articles) and _is_lettered(articles[0])
             source, end = _source(ruling, position, {**last, **last_lettered} if lettered else last)
             if not articles or not source:
                 used = max(used, position)
@@ -269,14 +269,14 @@ def _cited(ruling: RulingText) -> Iterator[Statute]:
             used = end
             for article in articles:
                 yield Statute(article, source, "cited", start, end, zone)
-            follow = _following(plain, end)
+            follow = _continuation(plain, end)
             if follow is None:
                 articles = []
                 break
             start = begin = follow
         for article in articles:
             # Without its code: only what bears a letter can be nothing else.
-            if _lettered(article) and start == match.start():
+            if _is_lettered(article) and start == match.start():
                 yield Statute(article, "", "cited", start, position, zone)
     for match in _PARAGRAPH.finditer(plain):
         treaty = _SOURCE.match(plain, match.end())
@@ -329,7 +329,7 @@ def _articles(plain: str, position: int) -> tuple[list[str], int]:
     return [article for article in dict.fromkeys(articles) if article], position
 
 
-def _following(plain: str, position: int) -> int | None:
+def _continuation(plain: str, position: int) -> int | None:
     """Return where a list goes on behind a code: "… du code du travail, dans sa rédaction …, et 1103 du code civil"."""
     version = _VERSION.match(plain, position, position + REACH)
     position = version.end() if version else position

@@ -199,7 +199,7 @@ def _within(split: Sequence[Sentence], zone: Zone) -> list[Sentence]:
     return [sentence for sentence in split if zone.start <= sentence.start < zone.end]
 
 
-def _cited(ruling: RulingText, part: str, start: int, end: int) -> SummarySentence:
+def _summary_sentence(ruling: RulingText, part: str, start: int, end: int) -> SummarySentence:
     """Make a summary sentence of a range, without its paragraph number and cut where it is too long."""
     number = _NUMBER.match(ruling.plain, start, end)
     start = number.end() if number else start
@@ -220,10 +220,10 @@ def _story(ruling: RulingText, split: Sequence[Sentence]) -> Iterator[SummarySen
         # The first sentence says what the case is about, even where it names the ruling that is attacked.
         part = "procedure" if sentence is not own[0] and _PROCEEDS.search(words) else "facts"
         proceeds = proceeds or part == "procedure"
-        yield _cited(ruling, part, sentence.start, sentence.end)
+        yield _summary_sentence(ruling, part, sentence.start, sentence.end)
     lodged = _LODGED.search(ruling.plain, 0, ruling.operative)
     if lodged and not proceeds:
-        yield _cited(ruling, "procedure", *lodged.span())
+        yield _summary_sentence(ruling, "procedure", *lodged.span())
 
 
 def _narrative(ruling: RulingText, zone: Zone) -> Zone:
@@ -250,7 +250,7 @@ def _question(ruling: RulingText, split: Sequence[Sentence], solution: Solution 
     category = solution.category if solution else ""
     question = re.search(r"[«\"“][^«»\"“”?]{20,1500}\?\s*[»\"”]", ruling.text[: ruling.operative])
     if question and "QPC" in category:
-        yield _cited(ruling, "question", *question.span())
+        yield _summary_sentence(ruling, "question", *question.span())
         return
     carrying = decisive(ruling, category)
     before = carrying[0].start if carrying else ruling.operative
@@ -269,20 +269,20 @@ def _question(ruling: RulingText, split: Sequence[Sentence], solution: Solution 
             return
     for sentence in split:
         if sentence.start < before and _CLAIMS.search(ruling.plain, sentence.start, sentence.end):
-            yield _cited(ruling, "question", sentence.start, sentence.end)
+            yield _summary_sentence(ruling, "question", sentence.start, sentence.end)
 
 
 def _complaint(ruling: RulingText, sentence: Sentence, zone: Zone) -> Iterator[SummarySentence]:
     """Yield what a ground complains of, up to "alors", and its first branch."""
     plain = ruling.plain
     alters = _ALTERS.search(plain, sentence.start, min(zone.end, sentence.end + 40))
-    yield _cited(ruling, "question", sentence.start, alters.start() if alters else sentence.end)
+    yield _summary_sentence(ruling, "question", sentence.start, alters.start() if alters else sentence.end)
     if alters:
         branch = _BRANCH.match(plain, alters.end())
         begin = branch.end() if branch else alters.end()
         ends = [place for mark in (" ; ", "; ", " »", '" ;') if (place := plain.find(mark, begin, zone.end)) > 0]
         if ends and min(ends) - begin > SHORTEST:
-            yield _cited(ruling, "question", begin, min(ends))
+            yield _summary_sentence(ruling, "question", begin, min(ends))
 
 
 def _answer(ruling: RulingText, split: Sequence[Sentence], solution: Solution | None) -> Iterator[SummarySentence]:
@@ -299,19 +299,19 @@ def _answer(ruling: RulingText, split: Sequence[Sentence], solution: Solution | 
         : MOST_SENTENCES["answer"]
     ]
     for _, sentence in sorted(best or rated[-1:], key=lambda rating: rating[1].start):
-        yield _cited(ruling, "answer", sentence.start, sentence.end)
+        yield _summary_sentence(ruling, "answer", sentence.start, sentence.end)
 
 
 def _scope(
     ruling: RulingText, split: Sequence[Sentence], solution: Solution | None, ordered: Sequence[Order]
 ) -> Iterator[SummarySentence]:
     if solution is not None and solution.end - solution.start > SHORTEST:
-        yield _cited(ruling, "scope", solution.start, solution.end)
+        yield _summary_sentence(ruling, "scope", solution.start, solution.end)
     elif ordered:
-        yield _cited(ruling, "scope", ordered[0].start, ordered[0].end)
+        yield _summary_sentence(ruling, "scope", ordered[0].start, ordered[0].end)
     for order in ordered:
         if re.search(r"n'y avoir lieu a renvoi\b|^renvoie|et les renvoie|^remet", order.words):
-            yield _cited(ruling, "scope", order.start, order.end)
+            yield _summary_sentence(ruling, "scope", order.start, order.end)
     heading = re.search(r"(?m)^[ \t]*portee et consequences de la cassation", ruling.lined)
     for sentence in split:
         if (
@@ -319,4 +319,4 @@ def _scope(
             and heading.end() <= sentence.start < ruling.operative
             and _REACHES.search(ruling.plain, sentence.start, sentence.end)
         ):
-            yield _cited(ruling, "scope", sentence.start, sentence.end)
+            yield _summary_sentence(ruling, "scope", sentence.start, sentence.end)

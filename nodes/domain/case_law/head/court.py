@@ -139,13 +139,13 @@ def court(ruling: RulingText) -> HeadValue | None:
     if below and best[1] == "Cour d'appel" and below[0] - best[0] < NEAR and judged:
         best = below
     _, name, match = best
-    seat = _cased(ruling, *match.span("seat")) if "seat" in match.groupdict() else ""
+    seat = _in_mixed_case(ruling, *match.span("seat")) if "seat" in match.groupdict() else ""
     joined = f"{name} d'{seat}" if seat[:1] in "AEIOUYÉÈÎ" else f"{name} de {seat}"
     detail = {"jurisdiction": name} | ({"seat": seat} if seat else {})
     return HeadValue(joined if seat else name, match.start(), match.end(), detail)
 
 
-def _cased(ruling: RulingText, start: int, end: int) -> str:
+def _in_mixed_case(ruling: RulingText, start: int, end: int) -> str:
     """Return a place name in mixed case, also where the head is in capitals."""
     words = " ".join(ruling.text[start:end].split()).replace("’", "'")
     if not words.isupper():
@@ -158,7 +158,7 @@ def chamber(ruling: RulingText, jurisdiction: str) -> HeadValue | None:
     """Return the chamber, under its usual name for the Cour de cassation, as written for all others."""
     head = ruling.lined[:HEAD]
     if jurisdiction == CASSATION:
-        return _of_cassation(head, ruling)
+        return _cassation_chamber(head, ruling)
     if jurisdiction in (STATE_COUNCIL, "Cour administrative d'appel", "Tribunal administratif"):
         match = _ADMINISTRATIVE.search(head) or _FULL_BENCH.search(head)
     else:
@@ -169,7 +169,7 @@ def chamber(ruling: RulingText, jurisdiction: str) -> HeadValue | None:
     return HeadValue(" ".join(words.split()), start, start + len(words), {})
 
 
-def _of_cassation(head: str, ruling: RulingText) -> HeadValue | None:
+def _cassation_chamber(head: str, ruling: RulingText) -> HeadValue | None:
     # The head also names the chamber of the court whose ruling is attacked.
     for lead in (r"cour\s*de\s*cassation\s*[,.-]?\s*(?:civile,\s*)?", r"(?m)^[ \t]*", r"\bla\s+"):
         for name, pattern in _CHAMBERS:

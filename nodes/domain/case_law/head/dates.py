@@ -59,7 +59,7 @@ def date_at(plain: str, start: int, end: int) -> tuple[date, int, int] | None:
     """Return the first date of a range of plain text with its span; None when there is none."""
     matches = [match for kind in _KINDS if (match := kind.search(plain, start, end))]
     for match in sorted(matches, key=lambda match: match.start()):
-        read = _read(match)
+        read = _date_of_match(match)
         if read is not None:
             return read, match.start(), match.end()
     return None
@@ -90,23 +90,23 @@ def french(day: date) -> str:
     return f"{day.day}{'er' if day.day == 1 else ''} {month} {day.year}"
 
 
-def _read(match: re.Match[str]) -> date | None:
+def _date_of_match(match: re.Match[str]) -> date | None:
     day, month, year = match["day"], match["month"], match["year"]
     try:
-        return date(_figure(year), _MONTHS.get(month) or int(month), _figure(day))
+        return date(_read_number(year), _MONTHS.get(month) or int(month), _read_number(day))
     except ValueError:
         return None
 
 
-def _figure(words: str) -> int:
+def _read_number(words: str) -> int:
     """Read a number: 12 from "12", "1 2", "douze"; 2018 from "deux mille dix-huit"; 1 from a scan's "l"."""
     joined = "".join(words.split())
     if joined.isdigit() or joined == "l":
         return 1 if joined == "l" else int(joined)
-    return _spelt(re.split(r"[\s-]+", words))
+    return _read_number_words(re.split(r"[\s-]+", words))
 
 
-def _spelt(words: list[str]) -> int:
+def _read_number_words(words: list[str]) -> int:
     total = part = 0
     for word in words:
         if word in ("mille", "mil"):

@@ -138,7 +138,7 @@ class StatedValue:
 def numbers(ruling: RulingText, jurisdiction: str) -> list[StatedValue]:
     """Return all numbers of a ruling, its own case number first."""
     head = ruling.plain[:TOP]
-    stated = _appeals(ruling) if jurisdiction in (CASSATION, "") else []
+    stated = _pourvoi_numbers(ruling) if jurisdiction in (CASSATION, "") else []
     if not stated and jurisdiction != CASSATION:
         stated = list(_other_numbers(ruling, jurisdiction))
     ecli = _ECLI.search(ruling.plain)
@@ -151,18 +151,18 @@ def numbers(ruling: RulingText, jurisdiction: str) -> list[StatedValue]:
     return stated
 
 
-def _appeals(ruling: RulingText) -> list[StatedValue]:
+def _pourvoi_numbers(ruling: RulingText) -> list[StatedValue]:
     """Return the numbers of the pourvois in the head; the first is the ruling's own."""
     plain = ruling.plain
     label = _APPEAL_LABEL.search(plain, 0, HEAD)
-    listed = list(_listed(plain, label.end(), label.start())) if label else []
+    listed = list(_listed_numbers(plain, label.end(), label.start())) if label else []
     if not listed:
         bare = _APPEAL_NUMBER.search(plain, 0, HEAD)
-        return [StatedValue(_dotted(bare), bare.start(), bare.end(), "pourvoi", UNLABELLED)] if bare else []
+        return [StatedValue(_pourvoi_number(bare), bare.start(), bare.end(), "pourvoi", UNLABELLED)] if bare else []
     # What the parties lodged is named once more below the head.
     story = next((zone.start for zone in ruling.zones_named("story")), 0)
     lodged = {
-        _dotted(match)
+        _pourvoi_number(match)
         for lead in _LODGED.finditer(plain, listed[-1].end, max(story, HEAD))
         if (match := _APPEAL_NUMBER.match(plain, lead.end()))
     }
@@ -171,10 +171,10 @@ def _appeals(ruling: RulingText) -> list[StatedValue]:
     return [StatedValue(number.value, number.start, number.end, number.kind, confidence) for number in listed]
 
 
-def _listed(plain: str, position: int, start: int) -> Iterator[StatedValue]:
+def _listed_numbers(plain: str, position: int, start: int) -> Iterator[StatedValue]:
     values: set[str] = set()
     while match := _APPEAL_NUMBER.match(plain, position):
-        value = _dotted(match)
+        value = _pourvoi_number(match)
         if value not in values:
             yield StatedValue(value, start, match.end(), "pourvoi")
         values.add(value)
@@ -182,7 +182,7 @@ def _listed(plain: str, position: int, start: int) -> Iterator[StatedValue]:
         position = start = gap.end() if gap else match.end()
 
 
-def _dotted(match: re.Match[str]) -> str:
+def _pourvoi_number(match: re.Match[str]) -> str:
     return f"{match['year']}-{match['mid']}.{match['last']}"
 
 
@@ -209,7 +209,7 @@ def _other_numbers(ruling: RulingText, jurisdiction: str) -> Iterator[StatedValu
 
 def decided_on(ruling: RulingText, jurisdiction: str) -> StatedValue | None:
     """Return the ruling's ISO date: the one that most places state, the first of them if they differ."""
-    places = [stated for stated in _dates(ruling, jurisdiction) if stated is not None]
+    places = [stated for stated in _stated_dates(ruling, jurisdiction) if stated is not None]
     if not places:
         return None
     votes = Counter(stated.value for stated in places)
@@ -219,31 +219,31 @@ def decided_on(ruling: RulingText, jurisdiction: str) -> StatedValue | None:
     return StatedValue(chosen.value, chosen.start, chosen.end, chosen.kind, confidence)
 
 
-def _dates(ruling: RulingText, jurisdiction: str) -> Iterator[StatedValue | None]:
+def _stated_dates(ruling: RulingText, jurisdiction: str) -> Iterator[StatedValue | None]:
     """Yield the date at each place where a ruling may state it, at most one a place."""
     plain, lined = ruling.plain, ruling.lined
     if jurisdiction in (CASSATION, ""):
         # A line that a sentence about the hearing goes on with begins with a small letter.
         heads = [*_HEARD.finditer(lined, 0, HEAD), *_TITLED.finditer(lined, 0, TOP)]
         own = [match for match in heads if not ruling.text[match.start() : match.end()].lstrip()[:1].islower()]
-        yield _after(lined, own, "heard", near=10)
-        yield _after(plain, _STYLED.finditer(plain, 0, HEAD), "styled", near=10)
+        yield _first_date(lined, own, "heard", near=10)
+        yield _first_date(plain, _STYLED.finditer(plain, 0, HEAD), "styled", near=10)
     else:
-        yield _after(plain, _READ_OUT.finditer(plain), "read", near=20)
+        yield _first_date(plain, _READ_OUT.finditer(plain), "read", near=20)
         # An administrative court tells early, and in one line, of the judgement that it is asked to review.
         story_start = (
             next((zone.start for zone in ruling.zones_named("story")), HEAD) if jurisdiction in ADMINISTRATIVE else HEAD
         )
-        yield _headed(lined, jurisdiction, min(story_start, HEAD))
+        yield _heading_date(lined, jurisdiction, min(story_start, HEAD))
     if jurisdiction != STATE_COUNCIL:
-        yield _closed(ruling)
+        yield _closing_date(ruling)
     line = next(iter(_LINE_DATE.finditer(lined, 0, TOP)), None)
     if line and jurisdiction != STATE_COUNCIL:
         read = date_at(lined, line.start(), line.end())
         yield StatedValue(read[0].isoformat(), read[1], read[2], "line") if read else None
 
 
-def _headed(lined: str, jurisdiction: str, stop: int) -> StatedValue | None:
+def _heading_date(lined: str, jurisdiction: str, stop: int) -> StatedValue | None:
     """Find the court's own heading "Arrêt du 15 février 2022", not on a line about the ruling below."""
     own = "arret|ordonnance|decision" if "our " in jurisdiction else "jugement|ordonnance|decision"
     lead = re.compile(rf"\b(?:{own})\b[^\n]{{0,40}}?\b(?:du|le)\b\s*:?\s*")
@@ -252,25 +252,26 @@ def _headed(lined: str, jurisdiction: str, stop: int) -> StatedValue | None:
         below = r"\b(?:attaquee?|deferee?|entreprise?|dont appel|origine|contre)\b"
         if re.search(below, lined[begin : match.start()]) or re.search(r"\bde cassation|d'instance", match.group()):
             continue
-        if stated := _stated(lined, match, "headed", near=15):
+        if stated := _date_behind(lined, match, "headed", near=15):
             return stated
     return None
 
 
-def _closed(ruling: RulingText) -> StatedValue | None:
+def _closing_date(ruling: RulingText) -> StatedValue | None:
     """Return the date of the closing formula; the last one, since reasons may mention other rulings."""
     start = max(ruling.operative, ruling.end - TAIL) if ruling.operative < ruling.end else ruling.end - TAIL
     start = max(start, 0)
     closings = [
-        _stated(ruling.plain, match, "closing", near=3) for match in _CLOSING.finditer(ruling.plain, start, ruling.end)
+        _date_behind(ruling.plain, match, "closing", near=3)
+        for match in _CLOSING.finditer(ruling.plain, start, ruling.end)
     ]
     return next((closing for closing in reversed(closings) if closing), None)
 
 
-def _after(plain: str, leads: Iterable[re.Match[str]], kind: str, near: int) -> StatedValue | None:
-    return next((stated for lead in leads if (stated := _stated(plain, lead, kind, near))), None)
+def _first_date(plain: str, leads: Iterable[re.Match[str]], kind: str, near: int) -> StatedValue | None:
+    return next((stated for lead in leads if (stated := _date_behind(plain, lead, kind, near))), None)
 
 
-def _stated(plain: str, lead: re.Match[str], kind: str, near: int) -> StatedValue | None:
+def _date_behind(plain: str, lead: re.Match[str], kind: str, near: int) -> StatedValue | None:
     read = date_after(plain, lead.end(), near)
     return StatedValue(read[0].isoformat(), lead.start(), read[2], kind) if read else None

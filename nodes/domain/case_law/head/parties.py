@@ -130,7 +130,7 @@ class RulingParty:
 
 def parties(ruling: RulingText, jurisdiction: str) -> list[RulingParty]:
     """Return the parties in order, each name once a role."""
-    mentions = _of_cassation(ruling) if jurisdiction == CASSATION else _headed(ruling)
+    mentions = _cassation_parties(ruling) if jurisdiction == CASSATION else _labelled_parties(ruling)
     distinct: dict[tuple[str, str], RulingParty] = {}
     for party in mentions:
         distinct.setdefault((party.value.casefold(), party.role), party)
@@ -147,7 +147,7 @@ def attacked(ruling: RulingText) -> RulingParty | None:
     return RulingParty(" ".join(words.split()), "attacked", start, start + len(words))
 
 
-def _of_cassation(ruling: RulingText) -> Iterator[RulingParty]:
+def _cassation_parties(ruling: RulingText) -> Iterator[RulingParty]:
     plain = ruling.plain
     begin = _BEGIN.search(plain, 0, HEAD)
     start = begin.end() if begin else 0
@@ -214,7 +214,7 @@ def _comma(plain: str, start: int, end: int) -> int:
     return end
 
 
-def _headed(ruling: RulingText) -> Iterator[RulingParty]:
+def _labelled_parties(ruling: RulingText) -> Iterator[RulingParty]:
     lined = ruling.lined
     headings = list(_HEADINGS.finditer(lined, 0, min(HEAD * 2, ruling.operative)))
     for place, heading in enumerate(headings):

@@ -198,12 +198,12 @@ class Dates:
 
 def find_dates(contract: ContractText) -> Dates:
     """Collect all dates and tell which of them are the contract's own."""
-    mentions = list(_dates(contract))
+    mentions = list(_date_mentions(contract))
     agreement = next(
         (mention for mention in mentions if mention.date.start < HEAD and _is_agreement_date(contract, mention)), None
     )
-    signed = _signed(contract, mentions)
-    effective, defined = _effective(contract, mentions), None
+    signed = _signature_date(contract, mentions)
+    effective, defined = _effective_date(contract, mentions), None
     if effective is None:
         effective, defined = _by_reference(contract, agreement, signed)
     return Dates(mentions, agreement, effective, defined, signed)
@@ -228,7 +228,7 @@ def iso(contract: ContractText, date: Quantity) -> str:
     return ordered(date.unit, contract.language)
 
 
-def _dates(contract: ContractText) -> Iterator[DateMention]:
+def _date_mentions(contract: ContractText) -> Iterator[DateMention]:
     plain = contract.plain
     dates = [quantity for quantity in contract.quantities if quantity.kind == "date"]
     for date, following in zip_longest(dates, dates[1:]):
@@ -244,11 +244,11 @@ def _is_agreement_date(contract: ContractText, mention: DateMention) -> bool:
     return _AGREEMENT_DATE.search(near) is not None and not _WHEREAS.search(_sentence(contract, mention))
 
 
-def _effective(contract: ContractText, mentions: list[DateMention]) -> DateMention | None:
+def _effective_date(contract: ContractText, mentions: list[DateMention]) -> DateMention | None:
     if labelled := [
         mention
         for mention in mentions
-        if mention.date.start < HEAD and _EFFECTIVE_LABEL.match(label_of(contract, mention))
+        if mention.date.start < HEAD and _EFFECTIVE_LABEL.match(label_before(contract, mention))
     ]:
         return labelled[0]
     foreign = (_OTHER_DOCUMENT, _DEFINED, _FILED, _LEAVES)
@@ -276,7 +276,7 @@ def _effective(contract: ContractText, mentions: list[DateMention]) -> DateMenti
     return None
 
 
-def label_of(contract: ContractText, mention: DateMention) -> str:
+def label_before(contract: ContractText, mention: DateMention) -> str:
     """Return the words before a date on its line, the label of a form or table."""
     near = max(mention.date.start - NEAR, 0)
     start = max(contract.raw.rfind(mark, near, mention.date.start) for mark in "\n\f") + 1
@@ -293,7 +293,7 @@ def _by_reference(
     return None, None
 
 
-def _signed(contract: ContractText, mentions: list[DateMention]) -> DateMention | None:
+def _signature_date(contract: ContractText, mentions: list[DateMention]) -> DateMention | None:
     """Find the last date on which somebody signed."""
     mentions = [mention for mention in mentions if not _OTHER_DOCUMENT.search(mention.before)]
     signings = [mention for mention in mentions if _SIGNED_AT.search(mention.before)]

@@ -12,7 +12,7 @@ from nodes.domain.text.normalise import Span
 from nodes.domain.text.quantities import Quantity, plain_number
 
 UNITS = ("day", "week", "month", "quarter", "year")
-SUREST = 4
+POINTS_NEEDED = 4
 """Points that a duration needs to count as the contract's term."""
 CLAUSES_READ = 4
 """Clauses of one type that are searched for a period, the most confident first."""
@@ -281,7 +281,7 @@ def find_term(contract: ContractText) -> Quantity | None:
             continue
         for mention in _durations(contract, sentence.start, sentence.end):
             points = _points(f"{sentence.article} / {sentence.heading}", plain, mention)
-            if points >= SUREST and (best is None or points > best[0]):
+            if points >= POINTS_NEEDED and (best is None or points > best[0]):
                 best = points, sentence.start, mention.period
     return None if best is None else best[2]
 
@@ -338,20 +338,20 @@ def _notices(contract: ContractText, purpose: str, clause_type: str, about: re.P
     for start, end in list(contract.clauses(clause_type))[:CLAUSES_READ]:
         for low, high in contract.parts(start, end):
             plain = contract.plain[low:high]
-            if not about.search(plain) or (purpose == "renewal" and not _refused(plain)):
+            if not about.search(plain) or (purpose == "renewal" and not _refuses_renewal(plain)):
                 continue
-            period = _notice(contract, (low, high))
+            period = _notice_period(contract, (low, high))
             if period is not None:
                 yield _fact(contract, "notice_period", period, **{"for": purpose})
                 return
 
 
-def _refused(plain: str) -> bool:
+def _refuses_renewal(plain: str) -> bool:
     asks = _ASKS.search(plain) is not None
     return _REFUSES.search(plain) is not None or (not asks and _ENDS_INSTEAD.search(plain) is not None)
 
 
-def _notice(contract: ContractText, span: Span) -> Quantity | None:
+def _notice_period(contract: ContractText, span: Span) -> Quantity | None:
     for mention in _durations(contract, *span):
         if _CURES.search(mention.before) or _CURES.search(mention.behind[:40]) or _IS_TERM.search(mention.before):
             continue

@@ -10,11 +10,11 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from nodes.domain.contracts.contract_text import ContractText
-from nodes.domain.contracts.facts.dates import EXPIRES, DateMention, Dates, iso, label_of
+from nodes.domain.contracts.facts.dates import EXPIRES, DateMention, Dates, iso, label_before
 from nodes.domain.evidence.facts import Proposal
 from nodes.domain.text.quantities import Quantity, plain_number
 
-SUREST = 4
+POINTS_NEEDED = 4
 """Points that a stated day needs to count as the contract's end."""
 LONGEST = 100
 """Years that a term may last."""
@@ -192,10 +192,10 @@ def read_expiry(contract: ContractText, dates: Dates, term: Quantity | None, *, 
         yield contract.fact("expiration_date", value, stated.date.start, stated.date.end, detail)
         return
     length = _anniversary(contract) or term
-    start = _start(contract, dates, length) if length else None
+    start = _start_of_term(contract, dates, length) if length else None
     if length is None or start is None:
         return
-    value, begins = _end(iso(contract, start), length), iso(contract, start)
+    value, begins = _end_of_term(iso(contract, start), length), iso(contract, start)
     if value:
         detail = {"date": value, "computed": True, "from": begins, "count": plain_number(length.value)}
         places = [(start.start, start.end), (length.start, length.end)]
@@ -207,11 +207,11 @@ def _stated_end(contract: ContractText, dates: Dates) -> DateMention | None:
     begun = [iso(contract, mention.date) for mention in (dates.effective, dates.agreement) if mention]
     best: tuple[int, DateMention] | None = None
     for mention in dates.mentions:
-        labelled = _END_LABEL.match(label_of(contract, mention))
+        labelled = _END_LABEL.match(label_before(contract, mention))
         ends = labelled or EXPIRES.search(mention.before) or _RANGE.search(mention.before)
         if ends and iso(contract, mention.date) > max(begun, default=""):
-            points = SUREST if labelled else _points(contract, mention, dates.mentions)
-            if points >= SUREST and (best is None or points > best[0]):
+            points = POINTS_NEEDED if labelled else _points(contract, mention, dates.mentions)
+            if points >= POINTS_NEEDED and (best is None or points > best[0]):
                 best = points, mention
     return None if best is None else best[1]
 
@@ -247,7 +247,7 @@ def _anniversary(contract: ContractText) -> Quantity | None:
     return None
 
 
-def _start(contract: ContractText, dates: Dates, length: Quantity) -> Quantity | None:
+def _start_of_term(contract: ContractText, dates: Dates, length: Quantity) -> Quantity | None:
     """Return the day from which a term runs, as its sentence says; None where it runs from an event of unknown date."""
     sentence = contract.at(length.start)
     low, high = (sentence.start, sentence.end) if sentence else contract.around(length.start, length.end)
@@ -282,11 +282,11 @@ def _start_from_words(contract: ContractText, dates: Dates, words: str, place: i
         own = own or (None if _IS_DEFINED.search(contract.plain) else dates.agreement)
     else:
         match = _DATE_NAME.search(words)
-        own = _defined(contract, dates, match["name"]) if match else None
+        own = _defined_date(contract, dates, match["name"]) if match else None
     return _Start(own.date if own else None)
 
 
-def _defined(contract: ContractText, dates: Dates, name: str) -> DateMention | None:
+def _defined_date(contract: ContractText, dates: Dates, name: str) -> DateMention | None:
     """Find the date that the text defines under this name."""
     behind = re.compile(rf"^[^.;]{{0,40}}[\"“] ?(?:the )?{re.escape(name)}", re.IGNORECASE)
     before = re.compile(rf"\b{re.escape(name)}[\"”]? ?(?:means|shall mean|:|is)[^.;]{{0,40}}$", re.IGNORECASE)
@@ -301,7 +301,7 @@ def _defined(contract: ContractText, dates: Dates, name: str) -> DateMention | N
     )
 
 
-def _end(begins: str, length: Quantity) -> str:
+def _end_of_term(begins: str, length: Quantity) -> str:
     """Add a length of time to an ISO date; "" where the sum is no valid date."""
     try:
         day = date.fromisoformat(begins)

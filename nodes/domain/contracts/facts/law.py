@@ -14,9 +14,9 @@ from nodes.domain.text.negation import mask_denials
 
 CLAUSES_READ = 4
 MOST_LAWS = 3
-SEATED = 700
+SEAT_REACH = 700
 """Characters behind an arbitration clause that are searched for a sentence which states the seat."""
-TORN = 120
+CONTINUATION_REACH = 120
 """Characters behind a clause into which its sentence may continue."""
 
 # Example: governed by the laws
@@ -88,12 +88,16 @@ def read_law(contract: ContractText) -> Iterator[Proposal]:
     """
     law_sentences = _law_sentences(contract)
     spans = [*list(contract.clauses("governing_law"))[:CLAUSES_READ], *law_sentences[:CLAUSES_READ]]
-    law = next((fact for start, end in spans if (fact := _law(contract, start, end))), None)
+    law = next((fact for start, end in spans if (fact := _law_fact(contract, start, end))), None)
     if law:
         yield law
         yield from _other_laws(contract, law.value, law_sentences)
     court = next(
-        (fact for start, end in [*spans, *_about_courts(contract, spans)] if (fact := _court(contract, start, end))),
+        (
+            fact
+            for start, end in [*spans, *_jurisdiction_sentences(contract, spans)]
+            if (fact := _court_fact(contract, start, end))
+        ),
         None,
     )
     if court:
@@ -123,7 +127,7 @@ def _other_laws(contract: ContractText, first: str, law_sentences: list[tuple[in
             return
         if all(differs_from_law(law, earlier) for earlier in laws) and _is_near(near, start):
             laws.append(law)
-            if fact := _law(contract, start, end):
+            if fact := _law_fact(contract, start, end):
                 yield fact
 
 
@@ -132,12 +136,12 @@ def _is_near(places: list[int], start: int) -> bool:
     return any(abs(start - at) <= APART for at in places[max(index - 1, 0) : index + 1])
 
 
-def _law(contract: ContractText, start: int, end: int) -> Proposal | None:
+def _law_fact(contract: ContractText, start: int, end: int) -> Proposal | None:
     plain = contract.plain[start:end]
     if not _GOVERNS.search(plain):
         return None
     # A reader that meets a page break may have parted the sentence. A law that is excluded does not govern.
-    place = law_place(mask_denials(plain)) or law_place(mask_denials(contract.plain[start : end + TORN]))
+    place = law_place(mask_denials(plain)) or law_place(mask_denials(contract.plain[start : end + CONTINUATION_REACH]))
     if place:
         name, low, high = place
         written = " ".join(contract.raw[start + low : start + high].split())
@@ -147,7 +151,7 @@ def _law(contract: ContractText, start: int, end: int) -> Proposal | None:
     return None
 
 
-def _about_courts(contract: ContractText, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _jurisdiction_sentences(contract: ContractText, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return sentences about jurisdiction: those near the governing law first, then others."""
     near: list[tuple[int, int]] = []
     far: list[tuple[int, int]] = []
@@ -162,7 +166,7 @@ def _about_courts(contract: ContractText, spans: list[tuple[int, int]]) -> list[
     return [*near[:6], *far[:6]]
 
 
-def _court(contract: ContractText, start: int, end: int) -> Proposal | None:
+def _court_fact(contract: ContractText, start: int, end: int) -> Proposal | None:
     plain = contract.plain[start:end]
     for pattern in (_TRIBUNAL, _NAMED_COURT, _COURTS):
         if match := pattern.search(plain):
@@ -181,7 +185,7 @@ def _court(contract: ContractText, start: int, end: int) -> Proposal | None:
     match = _ARBITRATION.search(plain)
     if match and not _NO_ARBITRATION.search(plain):
         place = tidy(match["place"] or "")
-        seat = _SEAT.search(contract.plain, end, end + SEATED) if not place else None
+        seat = _SEAT.search(contract.plain, end, end + SEAT_REACH) if not place else None
         if seat:
             place = tidy(seat["place"])
             value, detail = f"arbitration in {place}", {"kind": "arbitration", "place": place}

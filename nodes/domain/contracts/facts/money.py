@@ -13,7 +13,7 @@ from nodes.domain.text.normalise import Span
 from nodes.domain.text.quantities import Quantity, plain_number, quantities
 
 CLAUSES_READ = 6
-BESIDE = 60
+SAME_SUM_REACH = 60
 
 # Example: shall not exceed
 _LIMITS = re.compile(
@@ -102,30 +102,30 @@ def read_money(contract: ContractText) -> Iterator[Proposal]:
         plain = contract.plain[start:end]
         if not _LIMITS.search(plain) or not _LIABILITY.search(plain):
             continue
-        for amount in _sums(contract, start, end):
+        for amount in _amounts(contract, start, end):
             placed = amount.start, amount.end
             if _INSURES.search(contract.plain[slice(*contract.around(*placed))]):
                 continue
             # "five hundred thousand euros (EUR 500,000)" says one sum twice.
-            if any(amount.value == value and abs(amount.start - place) < BESIDE for value, place in counted):
+            if any(amount.value == value and abs(amount.start - place) < SAME_SUM_REACH for value, place in counted):
                 continue
             counted.append((amount.value, amount.start))
-            fact = _cap(contract, amount, (start, end))
+            fact = _cap_fact(contract, amount, (start, end))
             fixed = fixed or contract.fact("cap_base", "fixed sum", *placed, {"of": "fixed sum"})
             yield fact
-        base = base or _base(contract, start, plain)
+        base = base or _cap_base(contract, start, plain)
     if base or fixed:
         yield base or fixed  # type: ignore[misc]
     yield from _currency(contract)
 
 
-def _sums(contract: ContractText, start: int, end: int) -> Iterator[Quantity]:
+def _amounts(contract: ContractText, start: int, end: int) -> Iterator[Quantity]:
     for amount in contract.within(start, end):
         if amount.kind == "amount" and amount.value > 0:
             yield amount
 
 
-def _cap(contract: ContractText, amount: Quantity, clause: Span) -> Proposal:
+def _cap_fact(contract: ContractText, amount: Quantity, clause: Span) -> Proposal:
     number = plain_number(amount.value)
     placed = amount.start, amount.end
     written = " ".join(contract.raw[amount.start : amount.end].split())
@@ -138,7 +138,7 @@ def _cap(contract: ContractText, amount: Quantity, clause: Span) -> Proposal:
     return contract.fact("cap_amount", f"{amount.unit} {number}", *placed, {**detail, **({"per": per} if per else {})})
 
 
-def _base(contract: ContractText, start: int, plain: str) -> Proposal | None:
+def _cap_base(contract: ContractText, start: int, plain: str) -> Proposal | None:
     """Return what the cap is reckoned from, where that is what was paid."""
     fees = _FEES.search(plain)
     if fees is None:
@@ -173,7 +173,7 @@ def _currency(contract: ContractText) -> Iterator[Proposal]:
         code = _CODES[match["currency"][0].casefold()]
         yield contract.fact("currency", code, match.start(), match.end(), {"currency": code})
         return
-    sums = list(_sums(contract, 0, len(contract.plain)))
+    sums = list(_amounts(contract, 0, len(contract.plain)))
     if sums:
         counts = Counter(amount.unit for amount in sums)
         code = max(counts, key=lambda unit: (counts[unit], unit))

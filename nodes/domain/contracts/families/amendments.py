@@ -134,7 +134,7 @@ def read_changes(contract: ContractText) -> Iterator[Proposal]:
         for match, detail in sorted(_article_changes(plain, behind), key=lambda change: change[0].start()):
             if match.start() >= end and count < MOST_CHANGES:
                 end, count = match.end(), count + 1
-                yield _change(contract, sentence.start, match, detail)
+                yield _change_fact(contract, sentence.start, match, detail)
 
 
 def _article_changes(plain: str, next_words: str) -> Iterator[tuple[re.Match[str], dict[str, object]]]:
@@ -162,7 +162,7 @@ def _detail(match: re.Match[str], following: str) -> dict[str, object]:
     return {"articles": _articles(match["n"]), "action": action, "whole": is_whole}
 
 
-def _change(contract: ContractText, base: int, match: re.Match[str], detail: dict[str, object]) -> Proposal:
+def _change_fact(contract: ContractText, base: int, match: re.Match[str], detail: dict[str, object]) -> Proposal:
     words = {"replace": "replaced", "delete": "deleted", "change": "changed", "add": "added"}
     articles: list[str] = detail["articles"]  # type: ignore[assignment]
     value = f"{', '.join(articles)} {words[str(detail['action'])]}"

@@ -29,6 +29,7 @@ ACROSS = (MISSING_ANNEX, MISSING_MAIN_AGREEMENT)
 """Clause types of the findings made here; a playbook says under `across` how they count."""
 _MAIN_FORMS = frozenset(("agreement", "general_terms", ""))
 MOST_BY_TITLE = 500
+"""Agreements of one group among which a title alone may tell one apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,8 @@ class Families:
             if self.members[name].form == "amendment":
                 by_agreement[main_agreement].append((self.members[name], certain))
         for main_agreement in sorted(by_agreement):
-            yield (
-                main_agreement,
-                sorted(
-                    by_agreement[main_agreement],
-                    key=lambda amendment: (_amendment_order(amendment[0]), amendment[0].row.ordinal),
-                ),
-            )
+            amendments = by_agreement[main_agreement]
+            yield main_agreement, sorted(amendments, key=lambda amendment: _amendment_order(amendment[0]))
 
     def adopted(self) -> dict[str, str]:
         """Map documents without a supplier to that of their main agreement."""
@@ -116,20 +112,20 @@ class _Agreements:
             return (agreements[0].row.document, False) if len(agreements) == 1 else None
         if part.form not in OF_ANOTHER or not part.parent:
             return None
-        return self._named_by(part)
+        return self._find_named(part)
 
     def restated_by(self, newer: Member) -> tuple[str, bool] | None:
         """Find the agreement that this one says it replaces, and whether it is certainly that."""
         scope = newer.parent.get("restates") if newer.form not in OF_ANOTHER else None
-        main_agreement = self._named_by(newer) if scope else None
+        main_agreement = self._find_named(newer) if scope else None
         return (main_agreement[0], main_agreement[1] and scope == "whole") if main_agreement else None
 
-    def _named_by(self, part: Member) -> tuple[str, bool] | None:
+    def _find_named(self, part: Member) -> tuple[str, bool] | None:
         return next(
-            (main_agreement for group in _groups(part) if (main_agreement := self._in_group(part, group))), None
+            (main_agreement for group in _groups(part) if (main_agreement := self._find_in_group(part, group))), None
         )
 
-    def _in_group(self, part: Member, group: str) -> tuple[str, bool] | None:
+    def _find_in_group(self, part: Member, group: str) -> tuple[str, bool] | None:
         title = simplify(part.parent.get("title", ""))
         same_number = self._by_reference(group, "number", simplify(part.parent.get("number", "")))
         same_date = self._by_reference(group, "date", part.parent.get("date", ""))
@@ -137,11 +133,11 @@ class _Agreements:
         for candidates, certain in (
             (same_number, True),
             (both, True),
-            (self._titled(group, title), False),
+            (self._by_title(group, title), False),
             (same_date, False),
         ):
             matches = [agreement for agreement in candidates if agreement is not part]
-            if len(matches) == 1 and (certain or not _differs(part, matches[0])):
+            if len(matches) == 1 and (certain or not _is_another(part, matches[0])):
                 return matches[0].row.document, certain
             if len(matches) > 1:
                 return None
@@ -150,14 +146,12 @@ class _Agreements:
     def _by_reference(self, group: str, kind: str, name: str) -> list[Member]:
         return self.references.get((group, kind, name), []) if name else []
 
-    def _titled(self, group: str, title: str) -> list[Member]:
+    def _by_title(self, group: str, title: str) -> list[Member]:
         """Agreements of a similar title; none among too many, where a title alone says nothing."""
-        crowd = self.titles.get(group, [])
-        return (
-            [agreement for agreement in crowd if title and _titles_match(title, agreement.title)]
-            if len(crowd) <= MOST_BY_TITLE
-            else []
-        )
+        agreements = self.titles.get(group, [])
+        if not title or len(agreements) > MOST_BY_TITLE:
+            return []
+        return [agreement for agreement in agreements if _titles_match(title, agreement.title)]
 
 
 def _groups(member: Member) -> tuple[str, str]:
@@ -175,7 +169,7 @@ def _titles_match(title: str, other_title: str) -> bool:
     return title in other_title or other_title in title
 
 
-def _differs(part: Member, main_agreement: Member) -> bool:
+def _is_another(part: Member, main_agreement: Member) -> bool:
     """Tell whether number or date show that this is another agreement of the same title."""
     number, date = simplify(part.parent.get("number", "")), part.parent.get("date", "")
     return bool(number and main_agreement.reference and number != main_agreement.reference) or bool(
@@ -248,5 +242,7 @@ def _finding(member: Member, clause_type: str, fact: Fact, reason: str) -> Findi
     )
 
 
-def _amendment_order(member: Member) -> tuple[int, str]:
-    return (int(member.number) if re.fullmatch(r"\d{1,3}", member.number) else 0, member.dated)
+def _amendment_order(member: Member) -> tuple[int, str, int]:
+    """Sort key of an amendment: its number, its earliest date, its place in the run."""
+    number = int(member.number) if re.fullmatch(r"\d{1,3}", member.number) else 0
+    return number, member.dated, member.row.ordinal

@@ -29,11 +29,11 @@ _MONTH = re.compile(
 )
 _OF_ITSELF = re.compile(r"\bthis (?:amendment|addendum)\b|\bprésent (?:avenant|addendum)\b", re.IGNORECASE)
 
-SKIPPED = 3
+MOST_SKIPPED = 3
 """Articles that may be skipped between two numbers: headings are not always seen."""
-BEGINS = 60
+SELF_MENTION_REACH = 60
 """Characters from a clause's start in which it mentions the amendment itself, if it does."""
-FOLLOWS = 600
+NEW_TEXT_REACH = 600
 """Characters behind the sentence that replaces an article, in which the article's new text stands."""
 
 Numbering = Sequence[tuple[int, str]]
@@ -49,7 +49,7 @@ def numbering(text: str) -> Numbering:
         if not text[match.end()].isupper() and text[match.end()].isalpha():
             continue
         head = int(re.split(r"[. ]", number)[0])
-        if _MONTH.match(text, match.end()) or not (head == 1 or top <= head <= top + SKIPPED):
+        if _MONTH.match(text, match.end()) or not (head == 1 or top <= head <= top + MOST_SKIPPED):
             continue
         top = head
         paragraphs.append((match.start("n"), number))
@@ -102,7 +102,7 @@ def find_overrides(
     for older, (newer, certain) in families.restated.items():
         for finding in by_document[older] if newer.named_at and newer.named_at.page else ():
             assert newer.named_at is not None and newer.named_at.page is not None
-            yield finding.finding_id, _mark(newer, newer.named_at.page, "replace", certain=certain)
+            yield finding.finding_id, _override(newer, newer.named_at.page, "replace", certain=certain)
 
 
 def _override_by(
@@ -110,28 +110,28 @@ def _override_by(
 ) -> dict[str, Any] | None:
     """Return the override of a finding; certain only if all articles of its quote are replaced as a whole."""
     changes = [change for change in amendment.changes if change.action != "add"]
-    entire = [_first(changes, article, "whole") for article in articles]
+    entire = [_first_change(changes, article, "whole") for article in articles]
     if entire and all(entire):
         last = entire[-1]
         assert last is not None
-        return _mark(amendment, last.page, last.action, certain=certain)
-    part = next((change for article in articles if (change := _first(changes, article, ""))), None)
+        return _override(amendment, last.page, last.action, certain=certain)
+    part = next((change for article in articles if (change := _first_change(changes, article, ""))), None)
     if part is not None:
-        return _mark(amendment, part.page, part.action, certain=False)
+        return _override(amendment, part.page, part.action, certain=False)
     same = next((clause for clause in amendment_findings if _restates_clause(clause, finding, amendment)), None)
-    return _mark(amendment, same.page, "change", certain=False) if same is not None and same.page else None
+    return _override(amendment, same.page, "change", certain=False) if same is not None and same.page else None
 
 
-def _first(changes: Sequence[Change], article: str, reach: str) -> Change | None:
+def _first_change(changes: Sequence[Change], article: str, reach: str) -> Change | None:
     """Return the first change about an article; only one about all of it when `reach` is whole."""
     for change in changes:
-        extent = _reach(change, article)
+        extent = _extent(change, article)
         if extent and (not reach or (extent == reach and change.entire)):
             return change
     return None
 
 
-def _reach(change: Change, article: str) -> str:
+def _extent(change: Change, article: str) -> str:
     """Return whole if the change covers this article, part if it is about a point within it, "" for neither."""
     for number in change.articles:
         base = number.partition("(")[0]
@@ -146,7 +146,7 @@ def _restates_clause(own: Finding, finding: Finding, amendment: Member) -> bool:
     """Tell whether a clause of the amendment restates the finding outside of its changes to named articles."""
     if (
         own.clause_type != finding.clause_type
-        or _OF_ITSELF.search(own.quote[:BEGINS])
+        or _OF_ITSELF.search(own.quote[:SELF_MENTION_REACH])
         or finding.document == own.document
     ):
         return False
@@ -168,13 +168,13 @@ def _surrounding_change(finding: Finding, amendment: Member) -> Change | None:
     """Return the change in which a finding of an amendment stands: the last one that begins before its end."""
     before = [change for change in amendment.changes if change.start < finding.spans[-1][1]]
     last = max(before, key=lambda change: change.start, default=None)
-    if last is None or finding.spans[0][0] - last.end > FOLLOWS:
+    if last is None or finding.spans[0][0] - last.end > NEW_TEXT_REACH:
         return None
     # One that begins in that sentence and ends behind it is about something else too.
     return None if finding.spans[0][0] < last.end < finding.spans[-1][1] - 20 else last
 
 
-def _mark(amendment: Member, page: int, action: str, *, certain: bool) -> dict[str, Any]:
+def _override(amendment: Member, page: int, action: str, *, certain: bool) -> dict[str, Any]:
     return {
         "by": amendment.row.document,
         "unit": amendment.row.unit,

@@ -184,7 +184,7 @@ def read_references(contract: ContractText) -> Iterator[Proposal]:
     if form in ("amendment", "order", "annex", "statement_of_work"):
         yield from _parent(contract, title)
     elif form == "agreement":
-        yield from _restated(contract, title)
+        yield from _replaced_agreement(contract, title)
     if form == "amendment":
         yield from read_changes(contract)
     yield from read_annexes(contract, form)
@@ -300,7 +300,7 @@ def _parent(contract: ContractText, title: Proposal | None) -> Iterator[Proposal
     yield from next(filter(None, (same_title, identified, bare if amends else [])), [])[:1]
 
 
-def _restated(contract: ContractText, title: Proposal | None) -> Iterator[Proposal]:
+def _replaced_agreement(contract: ContractText, title: Proposal | None) -> Iterator[Proposal]:
     """Yield the agreement, with its date or number, that this one says it replaces."""
     own = simplify(title.value) if title else ""
     for match in _PARENT.finditer(contract.plain, 0, HEAD):
@@ -324,7 +324,7 @@ def _named_agreement(contract: ContractText, match: re.Match[str]) -> Proposal |
     low, high = match.span("behind" if group == "title" else "suite")
     behind = contract.plain[low : _end_of_parent(contract, low, high)]
     dates = [quantity for quantity in quantities(behind) if quantity.kind == "date"]
-    if dates and _is_own(contract, match, behind, dates[0].end):
+    if dates and _is_own_date(contract, match, behind, dates[0].end):
         behind, dates = behind[: dates[0].start], []
     near = _REFERENCE.search(behind)
     number = near or _REFERENCE.search(contract.plain, match.start(), low + len(behind))
@@ -346,7 +346,7 @@ def _end_of_parent(contract: ContractText, low: int, high: int) -> int:
     return high
 
 
-def _is_own(contract: ContractText, match: re.Match[str], behind: str, end: int) -> bool:
+def _is_own_date(contract: ContractText, match: re.Match[str], behind: str, end: int) -> bool:
     """Tell whether a date is that of "this Amendment to the … Agreement, dated …", which states no other."""
     before = contract.plain[max(match.start() - 60, 0) : match.start()]
     if match["title"] is None or not behind.startswith(",") or not _OF_THIS.search(before):

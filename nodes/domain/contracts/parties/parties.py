@@ -14,7 +14,7 @@ from nodes.domain.text.normalise import simplify
 PREAMBLE = 8_000
 """Characters from the start in which the parties are named."""
 LONGEST_PREAMBLE = 2_500
-LOOSE = 3_000
+LONGEST_WITHOUT_OPENING = 3_000
 LONGEST_GAP = 900
 """Characters from one definition to the next, or from "between" to the first."""
 
@@ -189,16 +189,22 @@ def parties(text: DocumentText) -> list[Party]:
     for start, following in zip(openings, [*openings[1:], PREAMBLE], strict=False):
         closing = _CLOSING.search(head, start + 20)
         end = min(closing.start() if closing else PREAMBLE, start + LONGEST_PREAMBLE)
-        defined = _distinct(_defined(head, start, end, text.language))
+        defined = _distinct(_defined_parties(head, start, end, text.language))
         # On a title page no definition stands between "between" and the next "between".
         if defined and defined[0].end < following and len(defined) > len(best):
             best = defined
         if len(best) > 1:
             return best
-    fallbacks = (_labelled(head, text.language), _without_opening(head), _joined_names(head, openings, text.language))
+    fallbacks = (
+        _labelled_parties(head, text.language),
+        _without_opening(head),
+        _joined_names(head, openings, text.language),
+    )
     longest = max([best, *map(_distinct, fallbacks)], key=len)
     return (
-        longest if len(longest) > 1 else _distinct((*longest, *_signed(text.text, {party.name for party in longest})))
+        longest
+        if len(longest) > 1
+        else _distinct((*longest, *_signing_companies(text.text, {party.name for party in longest})))
     )
 
 
@@ -209,14 +215,14 @@ def _distinct(candidates: Iterable[Party]) -> list[Party]:
     return list(by_name.values())
 
 
-def _signed(text: str, names: set[str]) -> Iterator[Party]:
+def _signing_companies(text: str, names: set[str]) -> Iterator[Party]:
     """Yield the companies that sign, provided that the known names are among them."""
     signatures = list(signers(text))
     if names <= {name for name, _, _ in signatures}:
         yield from (Party(name, alias, start, _end_of(text, name, start)) for name, alias, start in signatures)
 
 
-def _labelled(head: str, language: str) -> Iterator[Party]:
+def _labelled_parties(head: str, language: str) -> Iterator[Party]:
     """Yield labelled parties (Party A: …, Supplier: …); none where only one is labelled."""
     labels = [(label, leading_name(label["name"], language)) for label in _LABELLED.finditer(head)]
     if len({" ".join(label["role"].casefold().split()) for label, name in labels if name}) > 1:
@@ -249,7 +255,7 @@ def _end_of(head: str, name: str, begin: int) -> int:
 def _without_opening(head: str) -> Iterator[Party]:
     """Yield parties of a preamble without "between": names with a legal form, each defined shortly after."""
     position = 0
-    for definition in _DEFINITION.finditer(head, 0, LOOSE):
+    for definition in _DEFINITION.finditer(head, 0, LONGEST_WITHOUT_OPENING):
         alias = _alias(definition)
         names = list(_COMPANY.finditer(head, max(position, definition.start() - LONGEST_GAP // 5), definition.start()))
         names = [
@@ -260,12 +266,12 @@ def _without_opening(head: str) -> Iterator[Party]:
         ]
         if names and not _NO_PARTY.search(simplify(alias)) and not TITLE.search(names[-1]["name"]):
             name = tidy(names[-1]["name"])
-            if _may_call(definition, alias, name):
+            if _may_be_alias(definition, alias, name):
                 position = definition.end()
                 yield Party(name, alias, names[-1].start("name"), definition.end(), _other_aliases(definition))
 
 
-def _defined(head: str, start: int, end: int, language: str) -> Iterator[Party]:
+def _defined_parties(head: str, start: int, end: int, language: str) -> Iterator[Party]:
     position, count = start, 0
     several = sum(not _NO_PARTY.search(simplify(_alias(match))) for match in _DEFINITION.finditer(head, start, end)) > 1
     for definition in _DEFINITION.finditer(head, start, end):
@@ -288,10 +294,10 @@ def _defined(head: str, start: int, end: int, language: str) -> Iterator[Party]:
             continue
         if _NO_PARTY.search(plain) and not (_SUPPLIER_ROLES.search(plain) or _CUSTOMER_ROLES.search(plain)):
             continue
-        fit = _names(head, position, definition.start(), language)
+        fit = _candidate_names(head, position, definition.start(), language)
         if len(fit) > 1 and fit[0][1].endswith(fit[-1][1]) and (count or several):
             fit = fit[:1]  # Louisville Gas and Electric Company: the other party is defined elsewhere
-        chosen = _chosen(head, fit, definition, alias)
+        chosen = _defined_name(head, fit, definition, alias)
         if chosen is None and definition["c"]:
             continue
         # A name with a legal form before the one that is defined has no other name.
@@ -316,12 +322,14 @@ def _defined(head: str, start: int, end: int, language: str) -> Iterator[Party]:
             yield Party(name, "", joint.end(), _end_of(head, name, joint.end()))
 
 
-def _chosen(head: str, fit: list[tuple[int, str]], definition: re.Match[str], alias: str) -> tuple[int, str] | None:
+def _defined_name(
+    head: str, fit: list[tuple[int, str]], definition: re.Match[str], alias: str
+) -> tuple[int, str] | None:
     """Choose the name that a definition is about: one resembling the alias, with a legal form, or nearest."""
     ranked = [
         (2 * _resembles(alias, name) + (has_legal_form(name)), index)
         for index, (_, name) in enumerate(fit)
-        if _may_call(definition, alias, name)
+        if _may_be_alias(definition, alias, name)
     ]
     if not ranked:
         return None
@@ -330,7 +338,7 @@ def _chosen(head: str, fit: list[tuple[int, str]], definition: re.Match[str], al
     return None if unnamed and not _resembles(alias, name) else (begin, name)
 
 
-def _may_call(definition: re.Match[str], alias: str, name: str) -> bool:
+def _may_be_alias(definition: re.Match[str], alias: str, name: str) -> bool:
     """Tell whether an alias may be a name's: a bare word in brackets only if it is a role or made from the name."""
     if not definition["c"]:
         return True
@@ -356,7 +364,7 @@ def _other_aliases(definition: re.Match[str]) -> tuple[str, ...]:
     return tuple(alias for alias in aliases[1:] if alias and not _NO_PARTY.search(simplify(alias)))
 
 
-def _names(head: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
+def _candidate_names(head: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
     """Return the names that may stand before a definition, with their offsets: at its start and behind each "and"."""
     lead = _LEAD.match(head, start, end)
     begins = {lead.end() if lead else start: None}

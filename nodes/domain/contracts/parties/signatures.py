@@ -14,7 +14,7 @@ Signer = tuple[str, str, int]
 REACH = 2_500
 """Characters of a signature block, from the words that open it."""
 MOST_BLOCKS = 6
-BELOW = 4
+LINES_BELOW = 4
 """Lines below a name that are searched for a signature."""
 
 # Example: IN WITNESS WHEREOF
@@ -96,7 +96,7 @@ def _in_block(text: str, lines: list[Span]) -> Iterator[Signer]:
                 )
                 if name := _NAME.match(text, *place):
                     yield from _signer(text, name, _ROLE.match(text, name.end("name")))
-        elif names := _line_names(text, start, end, lines[index + 1 : index + 1 + BELOW]):
+        elif names := _line_names(text, start, end, lines[index + 1 : index + 1 + LINES_BELOW]):
             aliases = list(_ALIAS_LABEL.finditer(text, *lines[index - 1])) if index else []
             fitting = aliases if len(aliases) == len(names) else [None] * len(names)
             for name, alias in zip(names, fitting, strict=True):

@@ -12,9 +12,7 @@ from nodes.domain.evidence.findings import Candidate
 from nodes.domain.text.company_names import tidy
 from nodes.domain.text.documents import DocumentText
 from nodes.domain.text.normalise import simplify
-from nodes.domain.text.quantities import negated, numbers_in, quantities
-
-__all__ = ["Party", "facts", "negated", "numbers_in", "ordered", "parties", "supplier"]
+from nodes.domain.text.quantities import negated, quantities
 
 _MONTHS_OF = {"month": Decimal(1), "year": Decimal(12), "quarter": Decimal(3)}
 
@@ -42,7 +40,7 @@ def supplier(text: DocumentText, candidates: Sequence[Candidate] = ()) -> tuple[
         non_buyers = [party for party in contract_parties if not party.buys]
         chosen = non_buyers[0] if len(non_buyers) == 1 else None
     elif chosen is None:
-        chosen = _bound(contract_parties, simplify(text.text[:READ_FOR_DUTIES]), candidates)
+        chosen = _performing_party(contract_parties, simplify(text.text[:READ_FOR_DUTIES]), candidates)
     if chosen is not None:
         return chosen.name, text.text[chosen.start : chosen.end], chosen.start
     label = _LABEL.search(text.text, 0, PREAMBLE)
@@ -61,7 +59,7 @@ _DUTIES = frozenset({"warranty_duration", "insurance", "indemnification", "liqui
 READ_FOR_DUTIES = 120_000
 
 
-def _bound(contract_parties: Sequence[Party], plain: str, candidates: Sequence[Candidate]) -> Party | None:
+def _performing_party(contract_parties: Sequence[Party], plain: str, candidates: Sequence[Candidate]) -> Party | None:
     """Return the one party that performs: the text says so at least twice as often as of any other."""
     quotes = [simplify(candidate.quote) for candidate in candidates if candidate.clause_type in _DUTIES]
     counts = sorted(
@@ -81,7 +79,7 @@ def _duties(party: Party, plain: str, quotes: Sequence[str]) -> int:
     return len(performs.findall(plain)) + sum(1 for quote in quotes if bound.search(quote))
 
 
-def facts(quote: str, language: str = "") -> dict[str, Any]:
+def quote_figures(quote: str, language: str = "") -> dict[str, Any]:
     """Return amounts, durations, percentages and dates of a quote, and whether it negates; numbers as Decimal.
 
     A date of which day and month could be either is read in the order of the language: day first in French.

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.domain.contracts.parties.supplier import facts, negated, numbers_in, parties, supplier
+from nodes.domain.contracts.parties.parties import parties
+from nodes.domain.contracts.parties.supplier import quote_figures, supplier
 from nodes.domain.evidence.findings import Candidate
 from nodes.domain.text.documents import DocumentText, Page
-from nodes.domain.text.quantities import quantities
+from nodes.domain.text.quantities import negated, numbers_in, quantities
 
 
 def document(text: str) -> DocumentText:
@@ -212,7 +213,7 @@ def test_negation_is_seen(text: str, expected: bool) -> None:
 
 
 def test_facts_of_a_quote_are_typed() -> None:
-    found = facts(
+    found = quote_figures(
         "Liability shall not exceed EUR 1.5 million or 20 % of the fees of two (2) years before June 1, 2021.", "en"
     )
     assert found == {
@@ -225,6 +226,6 @@ def test_facts_of_a_quote_are_typed() -> None:
 
 
 def test_a_date_in_figures_is_read_in_the_order_of_the_language() -> None:
-    assert facts("le 03/04/2021", "fr")["dates"] == ["2021-04-03"]
-    assert facts("on 03/04/2021", "en")["dates"] == ["2021-03-04"]
-    assert facts("03/04/2021")["dates"] == ["3/4/2021"]
+    assert quote_figures("le 03/04/2021", "fr")["dates"] == ["2021-04-03"]
+    assert quote_figures("on 03/04/2021", "en")["dates"] == ["2021-03-04"]
+    assert quote_figures("03/04/2021")["dates"] == ["3/4/2021"]
