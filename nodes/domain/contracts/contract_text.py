@@ -28,8 +28,11 @@ HEAD = 6_000
 
 
 def spaced(pattern: str) -> str:
-    """Widen each space of a pattern to a run of spaces, since a text may be set wide or in columns."""
-    return re.sub(r" (?![?*+{])", " +", pattern.replace(" ?", " *"))
+    """Widen each space of a verbose pattern to a run of spaces, since a text may be set wide or in columns.
+
+    A space is written as an escaped one, or as `[ ]` where it ends a line.
+    """
+    return re.sub(r"\\ (?![?*+{])", r"\\ +", pattern.replace("[ ]", r"\ ").replace(r"\ ?", r"\ *"))
 
 
 class ContractText:

@@ -144,33 +144,41 @@ _MEANS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _TAKES_EFFECT = (
-    r"(?:[\"“](?:the )?(?:effective|commencement) date[\"”] (?:of this \w+ )?(?:means|shall mean|is|shall be)"
-    r"|\b(?:is|are|be|become|becomes)(?: made)?(?: and)? effective(?: as of| on| from| upon)?"
-    r"|\b(?:executed|entered into) and effective as of|\b(?:takes?|comes?|enters? into) (?:in|into)? ?(?:effect|force)"
-    r"(?: as of| on| from| upon)?"
-    r"|\b(?:term|agreement|contract)\b[^.;]{0,60}?\b(?:commences?|begins?)(?: as of| on| from| upon))"
+    r"(?:[\"“](?:the\ )?(?:effective|commencement)\ date[\"”]\ (?:of\ this\ \w+\ )?(?:means|shall\ mean|is|shall\ be)"
+    r"|\b(?:is|are|be|become|becomes)(?:\ made)?(?:\ and)?\ effective(?:\ as\ of|\ on|\ from|\ upon)?"
+    r"|\b(?:executed|entered\ into)\ and\ effective\ as\ of"
+    r"|\b(?:takes?|comes?|enters?\ into)\ (?:in|into)?\ ?(?:effect|force)(?:\ as\ of|\ on|\ from|\ upon)?"
+    r"|\b(?:term|agreement|contract)\b[^.;]{0,60}?\b(?:commences?|begins?)(?:\ as\ of|\ on|\ from|\ upon))"
 )
+# Example: term of this Agreement begins on the date hereof
 _ON_ITS_DATE = re.compile(
-    spaced(
-        rf"{_TAKES_EFFECT} (?:the )?(?:date|day)(?: and year)?"
-        r" (?:hereof|(?:of|on) th(?:is|e) (?:agreement|contract)|(?:first )?(?:above )?(?:written|set forth|listed"
-        r"|stated)"
-        r"(?: above)?|first (?:above )?\w+)\b"
-        r"|\bdate first (?:above )?(?:written|set forth|mentioned)(?: above)?,? ?\([^()]{0,12}\b(?:effective"
-        r"|commencement) date",
-    ),
-    re.IGNORECASE,
+    spaced(rf"""
+    {_TAKES_EFFECT}\ (?:the\ )?(?:date|day)(?:\ and\ year)?\ (?:
+        hereof | (?:of|on)\ th(?:is|e)\ (?:agreement|contract)
+        | (?:first\ )?(?:above\ )?(?:written|set\ forth|listed|stated)(?:\ above)?
+        | first\ (?:above\ )?\w+
+      )\b
+    | \bdate\ first\ (?:above\ )?(?:written|set\ forth|mentioned)(?:\ above)?,?\ ?\([^()]{{0,12}}\b
+      (?:effective|commencement)\ date
+    """),
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: is effective on the date of its signature
 _ON_SIGNATURE = re.compile(
-    spaced(
-        rf"{_TAKES_EFFECT} (?:the )?(?:(?:date of (?:its )?(?:the )?(?:last )?(?:execution|signature|signing)\b)"
-        r"|(?:last )?date (?:signed|written) below|last date signed\b|signing date\b|(?:its )?(?:execution|signature)\b"
-        r"|date (?:\w+ ){0,4}last \w+ (?:\w+ ){0,3}(?:executed|signed)|later of the dates? )"
-        r"|\b(?:last (?:written|signed|dated?)|of (?:the )?(?:last|latest) signature|last date of (?:execution"
-        r"|signature))\b"
-        r"[^.;()]{0,60} ?\([^()]{0,12}\beffective date",
-    ),
-    re.IGNORECASE,
+    spaced(rf"""
+    {_TAKES_EFFECT}\ (?:the\ )?(?:
+        (?:date\ of\ (?:its\ )?(?:the\ )?(?:last\ )?(?:execution|signature|signing)\b)
+        | (?:last\ )?date\ (?:signed|written)\ below | last\ date\ signed\b | signing\ date\b
+        | (?:its\ )?(?:execution|signature)\b
+        | date\ (?:\w+\ ){{0,4}}last\ \w+\ (?:\w+\ ){{0,3}}(?:executed|signed)
+        | later\ of\ the\ dates?[ ]
+      )
+    | \b(?:
+        last\ (?:written|signed|dated?) | of\ (?:the\ )?(?:last|latest)\ signature
+        | last\ date\ of\ (?:execution|signature)
+      )\b[^.;()]{{0,60}}\ ?\([^()]{{0,12}}\beffective\ date
+    """),
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

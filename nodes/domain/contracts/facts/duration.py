@@ -133,14 +133,18 @@ _ASKS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# Example: from year to year
 _YEARLY = re.compile(
-    spaced(
-        r"\b(?:(?:from )?year[ -]to[ -]year|annual periods?|for successive years|annual(?:ly)? (?:basis|renew\w*)"
-        r"|renew\w* (?:automatically |tacitly )?(?:each|every) (?:calendar )?year|renew\w* (?:annually|yearly)"
-        r"|on a yearly basis"
-        r"|d'année en année|par périodes annuelles)\b",
-    ),
-    re.IGNORECASE,
+    spaced(r"""
+    \b(?:
+      (?:from\ )?year[ +-]to[ +-]year | annual\ periods? | for\ successive\ years
+      | annual(?:ly)?\ (?:basis|renew\w*)
+      | renew\w*\ (?:automatically\ |tacitly\ )?(?:each|every)\ (?:calendar\ )?year
+      | renew\w*\ (?:annually|yearly) | on\ a\ yearly\ basis | d'année\ en\ année
+      | par\ périodes\ annuelles
+    )\b
+    """),
+    re.IGNORECASE | re.VERBOSE,
 )
 # Example: par tacite reconduction
 _AUTOMATIC = re.compile(

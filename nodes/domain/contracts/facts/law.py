@@ -30,44 +30,67 @@ _GOVERNS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _DOES = re.compile(r" (?:hereby |each |both )?(?:agrees?|consents?|waives?|submits?|shall|will)\b")
+# Example: arbitration in Baltimore, Maryland
 _ARBITRATION = re.compile(
-    spaced(
-        r"\b(?:arbitrat\w+|arbitrage|arbitral\w*)\b(?:[^.;]{0,160}?\b(?:in|at|à|place shall be|seat(?:ed)? (?:shall be "
-        r"|is )?(?:in )?)"
-        rf" (?:the )?(?:city of )?(?P<place>{NAME}))?",
-    ),
-    re.IGNORECASE,
+    spaced(rf"""
+    \b(?:arbitrat\w+|arbitrage|arbitral\w*)\b(?:
+      [^.;]{{0,160}}?\b(?:in|at|à|place\ shall\ be|seat(?:ed)?\ (?:shall\ be\ |is\ )?(?:in\ )?)[ ]
+      (?:the\ )?(?:city\ of\ )?(?P<place>{NAME})
+    )?
+    """),
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: siège de l'arbitrage est Paris
 _SEAT = re.compile(
-    spaced(
-        r"\b(?:(?:seat|place|venue|location)(?:,? or legal place,?)? of (?:the |any )?arbitration"
-        r"|arbitration (?:shall|will) (?:be (?:held|conducted|seated)|take place)"
-        r"|siège (?:de l['’]arbitrage|du tribunal arbitral)|lieu de l['’]arbitrage)"
-        r" ?(?:shall be|will be|is|est|sera|:|fixé)? (?:situé |fixé )?(?:in |at |à )?(?:the )?(?:city of )?"
-        rf"(?P<place>{NAME})",
-    ),
-    re.IGNORECASE,
+    spaced(rf"""
+    \b(?:
+      (?:seat|place|venue|location)(?:,?\ or\ legal\ place,?)?\ of\ (?:the\ |any\ )?arbitration
+      | arbitration\ (?:shall|will)\ (?:be\ (?:held|conducted|seated)|take\ place)
+      | siège\ (?:de\ l['’]arbitrage|du\ tribunal\ arbitral) | lieu\ de\ l['’]arbitrage
+    )\ ?(?:shall\ be|will\ be|is|est|sera|:|fixé)?\ (?:situé\ |fixé\ )?(?:in\ |at\ |à\ )?(?:the\ )?
+    (?:city\ of\ )?(?P<place>{NAME})
+    """),
+    re.IGNORECASE | re.VERBOSE,
 )
 _NO_ARBITRATION = re.compile(r"\b(?:no|not|without) (?:[\w]+ ){0,4}arbitrat", re.IGNORECASE)
+# Example: courts of Colorado
 _COURTS = re.compile(
-    spaced(
-        r"\b(?P<court>(?:(?:state|federal|local|competent|ordinary|commercial|supreme|district|high|provincial|superior"
-        r"|civil) (?:and |or )?){0,4}"
-        r"courts?(?: of (?:competent jurisdiction|law))?"
-        r" (?:(?:sitting|located|situated|residing|seated) )?(?:of|in|for|at)(?: and for)? (?:the )?"
-        rf"(?:(?:state|commonwealth|county|city|borough|province|district|republic|canton)s? of )?(?P<place>{NAME}))",
-    ),
-    re.IGNORECASE,
+    spaced(rf"""
+    \b(?P<court>
+      (?:
+        (?:
+          state | federal | local | competent | ordinary | commercial | supreme | district | high
+          | provincial | superior | civil
+        )\ (?:and\ |or\ )?
+      ){{0,4}}courts?(?:\ of\ (?:competent\ jurisdiction|law))?[ ]
+      (?:(?:sitting|located|situated|residing|seated)\ )?(?:of|in|for|at)(?:\ and\ for)?\ (?:the\ )?
+      (?:(?:state|commonwealth|county|city|borough|province|district|republic|canton)s?\ of\ )?
+      (?P<place>{NAME})
+    )
+    """),
+    re.IGNORECASE | re.VERBOSE,
 )
-_NAMED_COURT = re.compile(spaced(rf"\b(?P<court>(?-i:Court|Courts|High Court|District Court) of (?P<place>{NAME}))"))
+# Example: Court of California
+_NAMED_COURT = re.compile(
+    spaced(rf"""
+    \b(?P<court>(?-i:Court|Courts|High\ Court|District\ Court)\ of\ (?P<place>{NAME}))
+    """),
+    re.VERBOSE,
+)
+# Example: tribunal de commerce de Grenoble
 _TRIBUNAL = re.compile(
-    spaced(
-        r"\b(?P<court>(?:tribuna(?:l|ux)|cour d'appel|juridictions?)(?: (?:de commerce"
-        r"|judiciaires?|administratifs?|compétente?s?"
-        r"|des activités économiques|de grande instance))*(?: (?:du ressort )?(?:de la cour d'appel )?)"
-        rf"(?:de |d'|du |des )(?:la |l')?(?P<place>{NAME}))",
-    ),
-    re.IGNORECASE,
+    spaced(rf"""
+    \b(?P<court>
+      (?:tribuna(?:l|ux)|cour\ d'appel|juridictions?)(?:
+        \ (?:
+          de\ commerce | judiciaires? | administratifs? | compétente?s?
+          | des\ activités\ économiques | de\ grande\ instance
+        )
+      )*(?:\ (?:du\ ressort\ )?(?:de\ la\ cour\ d'appel\ )?)(?:de\ |d'|du\ |des\ )(?:la\ |l')?
+      (?P<place>{NAME})
+    )
+    """),
+    re.IGNORECASE | re.VERBOSE,
 )
 # Example: exclusive jurisdiction
 _JURISDICTION = re.compile(

@@ -30,30 +30,38 @@ _FRENCH_NAMES = {
 }  # fmt: skip
 _ADJECTIVE = "|".join(sorted(_ADJECTIVES, key=len, reverse=True))
 _WORD = r"(?-i:[A-Z])(?:\.(?:(?-i:[A-Z])\.)+|[\w'’-]*)"
-NAME = rf"{_WORD}(?:,? (?:(?:and|&|of|du|de|des|la|et) (?:the )?)*{_WORD}){{0,5}}"
+NAME = rf"{_WORD}(?:,?\ (?:(?:and|&|of|du|de|des|la|et)\ (?:the\ )?)*{_WORD}){{0,5}}"
+# Example: laws of the State of New York
 _OF_PLACE = re.compile(
-    spaced(
-        r"\b(?:(?:(?:substantive|internal|local|domestic|civil) )*laws?|legislation|lois?|droit|jurisdiction)"
-        r"(?: \([^)]{1,80}\))?(?: (?:in force|applicable|and \w+))?(?:, and not [^,]{1,60},)? (?:of|in|de|du|des"
-        r"|(?=the state of|state of)"
-        r"|d') ?(?:the |la |l')?"
-        rf"(?:(?:state|commonwealth|province|kingdom|country|territory|city|canton|état) (?:and [a-z]+ )?(?:of|de"
-        rf"|du) )?(?P<place>république française|(?:Republic of )?{NAME})",
-    ),
-    re.IGNORECASE,
+    spaced(rf"""
+    \b(?:
+      (?:(?:substantive|internal|local|domestic|civil)\ )*laws? | legislation | lois? | droit
+      | jurisdiction
+    )(?:\ \([^)]{{1,80}}\))?(?:\ (?:in\ force|applicable|and\ \w+))?(?:,\ and\ not\ [^,]{{1,60}},)?
+    \ (?:of|in|de|du|des|(?=the\ state\ of|state\ of)|d')\ ?(?:the\ |la\ |l')?(?:
+      (?:state|commonwealth|province|kingdom|country|territory|city|canton|état)\ (?:and\ [a-z]+\ )?
+      (?:of|de|du)[ ]
+    )?(?P<place>république\ française|(?:Republic\ of\ )?{NAME})
+    """),
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: Delaware law governs
 _STATE_LAW = re.compile(
-    spaced(
-        r"\b(?P<place>(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+)?)(?: state)? laws? (?:shall|will|governs?|applies|apply"
-        r"|without)",
-    ),
-    re.IGNORECASE,
+    spaced(r"""
+    \b(?P<place>(?-i:[A-Z])[a-z]+(?:\ (?-i:[A-Z])[a-z]+)?)(?:\ state)?\ laws?[ ]
+    (?:shall|will|governs?|applies|apply|without)
+    """),
+    re.IGNORECASE | re.VERBOSE,
 )
+# Example: droit francais
 _BY_ADJECTIVE = re.compile(
-    spaced(
-        rf"\b(?:(?P<en>{_ADJECTIVE}) (?:substantive |civil |positive )*laws?|(?:droit|loi|législation"
-        rf"|legislation)s? (?P<fr>{_ADJECTIVE})s?)\b"
-    )
+    spaced(rf"""
+    \b(?:
+      (?P<en>{_ADJECTIVE})\ (?:substantive\ |civil\ |positive\ )*laws?
+      | (?:droit|loi|législation|legislation)s?\ (?P<fr>{_ADJECTIVE})s?
+    )\b
+    """),
+    re.VERBOSE,
 )
 # Example: est regi par
 _GOVERNED = re.compile(
