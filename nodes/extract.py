@@ -1,6 +1,6 @@
-"""One batch a super-step: its documents are done, its findings are one stored object, then comes the checkpoint.
+"""Node extract: one batch a super-step; its documents are processed, its findings stored as one object.
 
-After the last batch come the documents that were put off: the slow lane, as many a super-step as a batch has.
+After the last batch come the deferred documents, in the slow lane, as many a super-step as a batch has.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from nodes.steps.state_guard import enter
 from state import RunContext, RunState
 
 LEAST_AHEAD = 4
-"""Documents that are read while models answer: as many as are in flight, but this many in any case."""
+"""Documents that are read ahead while models answer: as many as are in flight, but at least this many."""
 
 
 async def extract(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
-    """Settle the documents of the next batch and close it; under a driver, those that follow are begun ahead.
+    """Process the documents of the next batch and close it; under a driver, later ones are begun ahead.
 
-    A batch waits a bounded time for its last documents; it closes with them put off, and they are tried once more in
-    the slow lane. Returns without closing it when a drain was asked for or a limit is reached; what is done stays done.
+    A batch waits a bounded time for its last documents; then it defers them and closes, and they are retried once in
+    the slow lane. Returns without closing it when a drain was requested or a limit is reached; what is done stays done.
     """
     run_state, run = await enter(state, runtime, services)
     step = _Step(services, run, runtime)
@@ -43,7 +43,7 @@ async def extract(state: RunState, runtime: Runtime[RunContext], *, services: Se
 
 
 class _Step:
-    """What one super-step works with."""
+    """One super-step: services, run and runtime."""
 
     def __init__(self, services: Services, run: Run, runtime: Runtime[RunContext]) -> None:
         self.services, self.run, self.runtime = services, run, runtime
@@ -56,7 +56,7 @@ class _Step:
         wait: float | None = None,
         slow: bool = False,
     ) -> list[int]:
-        """Do these documents; returns those for which the batch waits no longer. Raises LimitReached."""
+        """Process these documents; returns those for which the batch waits no longer. Raises LimitReached."""
         work = await load_work(self.services, self.run, slow)
 
         def on_done(ordinal: int) -> None:
@@ -108,7 +108,7 @@ async def _batch(step: _Step, run_state: ValidState) -> dict[str, Any]:
 
 
 async def _slow_lane(step: _Step, run_state: ValidState) -> dict[str, Any]:
-    """Try the next of the documents that were put off once more, with larger limits; then they fail by name."""
+    """Retry the next deferred documents with larger limits; those that fail again are failed."""
     services, run = step.services, step.run
     index, size = run_state.slow_index, run_state.batch_size
     slow = await services.ledger.slow_documents(run.run_id)

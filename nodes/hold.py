@@ -1,4 +1,4 @@
-"""The second interrupt: budget or deadline is reached, everything is kept, a higher limit goes on."""
+"""Node hold: the interrupt at a reached budget or deadline; the run goes on with a higher limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Freeze the inputs: documents with their hashes, playbook, engine, settings."""
+"""Node ingest: freezes documents with their hashes, playbook, engine and settings."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def ingest(state: RunState, runtime: Runtime[RunContext], *, services: Ser
 
 
 async def _first_state(run: Run, services: Services) -> dict[str, Any]:
-    """Name the frozen inputs; the state of a run whose first batch comes next."""
+    """Record the frozen inputs as artifacts; returns the state before the first batch."""
     for label, sha256 in run.artifacts.items():
         size = await services.artifacts.size(sha256)
         ref = ArtifactRef(label, sha256, size or 0, services.artifacts.uri(sha256))

@@ -1,4 +1,4 @@
-"""The gate: one interrupt and nothing else. It waits for ever; no process has to live."""
+"""Node needs_review: the gate, one interrupt and nothing else; it waits without a process."""
 
 from __future__ import annotations
 

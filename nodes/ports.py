@@ -1,4 +1,4 @@
-"""What the nodes need from outside, as protocols, and the frozen bundle in which they get it.
+"""Ports: protocols of what the nodes need from outside, and the frozen bundle that holds them.
 
 Adapters in graph.adapters and graph.runtime satisfy these; scripted fakes ship beside the real ones.
 """
@@ -26,7 +26,7 @@ class Clock(Protocol):
 
 
 class Sources(Protocol):
-    """Where documents come from."""
+    """Source of documents."""
 
     async def check(self, source: str) -> int:
         """How many files `scan` would find, without reading them; raises as it does."""
@@ -41,7 +41,7 @@ class Sources(Protocol):
 
 
 class Artifacts(Protocol):
-    """Bytes under the name of their sha256; immutable."""
+    """Store of immutable bytes, named by their sha256."""
 
     async def put(self, data: bytes) -> str:
         """Store and return the sha256; storing the same bytes twice is one object."""
@@ -53,31 +53,31 @@ class Artifacts(Protocol):
         """Bytes, or None when absent."""
 
     async def lacking(self, sizes: Mapping[str, int]) -> list[str]:
-        """Of objects with their sizes, those that are absent or of another size; reads no object."""
+        """Return the objects that are absent or of another size than given; reads no object."""
 
     def uri(self, sha256: str) -> str:
-        """Where a person finds it."""
+        """Return where a person finds the object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long an asker waits for an answer."""
+    """Timeouts of one call: how long the caller waits for an answer."""
 
     until: float | None = None
-    """By the clock of the event loop: what is not there by then is abandoned. None: no limit of the asker's own."""
+    """Time of the event loop at which the call is abandoned. None: the caller sets no limit."""
     factor: float = 1.0
-    """How many times its usual limit a tool may take for one attempt."""
+    """Multiple of a tool's usual limit for one attempt."""
     insists: bool = True
-    """A late attempt is repeated at once; False: the asker comes back to it later."""
+    """Repeat a late attempt at once; False: the caller comes back to it later."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """One question to a tool: reader, clause_rules, model, note_writer."""
+    """A request to a tool: reader, clause_rules, model, note_writer."""
 
     tool: str
     step: str
-    """The node that asks."""
+    """The node that calls."""
     key: Mapping[str, Any]
     """Everything that determines the answer, JSON-plain; hashed into the call key."""
     payload: Mapping[str, Any] = field(default_factory=dict)
@@ -86,16 +86,16 @@ class ToolRequest:
     document_sha256: str = ""
     model: str = ""
     call_key: str = ""
-    """Hash of all that determines the answer; filled in by whoever journals the call, for the other side to see."""
+    """Hash of all that determines the answer; set by the journal, for the tool to see."""
     max_tokens: int = 0
     """Largest answer that the tool may give; with the prompt it bounds the price."""
     timeouts: Timeouts = Timeouts()
-    """No part of the key: the answer is the same, however long it took."""
+    """Not part of the key: the answer is the same, however long it took."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a call used, as the other side reported it."""
+    """Tokens of a call, as the provider reported them."""
 
     tokens_in: int = 0
     """Prompt tokens, cached ones included."""
@@ -108,30 +108,30 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """A usable answer and what it took."""
+    """A usable answer, its tokens and its wait."""
 
     value: Mapping[str, Any]
     """JSON-plain."""
     usage: Usage = Usage()
     waited: float = 0.0
-    """Seconds that it waited for its turn at the endpoint, before it was asked."""
+    """Seconds that the request waited for the rate limit before it was sent."""
 
 
 class Tool(Protocol):
-    """One outside thing that answers questions."""
+    """A tool outside of the nodes that answers requests."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def attempts(self) -> int:
-        """How often a question is asked at the most when the tool raises Transient."""
+        """Most attempts of a request whose tool raises Transient."""
 
     def worst_usage(self, question: ToolRequest) -> Usage | None:
-        """The most that one call can use, for the budget; None for a tool that costs nothing."""
+        """Return the most that one call can use, for the budget; None for a tool that costs nothing."""
 
     async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
-        """Ask once; `feedback` is what was wrong with the answer before, for a tool that can use it.
+        """Answer once; `feedback` says what was wrong with the previous answer, for a tool that can use it.
 
         Raises Transient (worth repeating), AnswerInvalid, Unreadable, EndpointRefused, MissingPart.
         """
@@ -139,7 +139,7 @@ class Tool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a question, asked now or stored before."""
+    """The journalled answer to a request, new or stored before."""
 
     call_key: str
     value: Mapping[str, Any]
@@ -147,24 +147,24 @@ class Answer:
 
 
 class Calls(Protocol):
-    """Every question goes through here: asked once, journalled, priced, bounded."""
+    """Journal of all calls: each is made once, priced, and bounded by budget and deadline."""
 
     async def call(self, run: Run, question: ToolRequest) -> Answer:
-        """Return the stored answer or ask for it, whichever is first; waits for another owner of the same question.
+        """Return the stored answer, or call the tool; waits for another owner of the same call.
 
         Raises what the tool raises once its attempts are used up, and LimitReached before a call that could
         pass the budget or the deadline.
         """
 
     async def reject(self, run: Run, answer: Answer, reason: str) -> None:
-        """Keep this answer out of the reuse by other runs: its quotes were not in the document."""
+        """Keep other runs from reusing this answer: its quotes were not in the document."""
 
     async def forget(self, run: Run, answer: Answer) -> None:
-        """Ask anew next time: what this answer refers to is not stored any more."""
+        """Call again next time: what this answer refers to is not stored any more."""
 
 
 class Ledger(Protocol):
-    """What was done to the world and what is done per document."""
+    """Ledger of runs: documents, decisions, artifacts, effects and spend."""
 
     async def open_run(self, run: Run, documents: Sequence[SourceDocument]) -> Run:
         """Freeze a run and its document list; the first freeze of a thread wins and is returned."""
@@ -176,7 +176,7 @@ class Ledger(Protocol):
         """
 
     async def run(self, run_id: str) -> Run:
-        """Raises UnknownThread."""
+        """Return a run by its id. Raises UnknownThread."""
 
     async def change_settings(self, run_id: str, settings: Settings) -> None:
         """Replace the settings; history is in the resumes table."""
@@ -188,19 +188,19 @@ class Ledger(Protocol):
         """Rows of the frozen list with start <= ordinal < stop, in order."""
 
     async def open_documents(self, run_id: str, start: int, stop: int) -> list[int]:
-        """Ordinals with start <= ordinal < stop of which nothing has become yet, in order."""
+        """Ordinals of pending documents with start <= ordinal < stop, in order."""
 
     async def slow_documents(self, run_id: str) -> list[int]:
-        """Ordinals of the slow lane, in order: those that were put off, whatever has become of them since."""
+        """Ordinals of the slow lane, in order: all that were ever deferred, whatever their state now."""
 
     async def defer(self, run_id: str, ordinals: Sequence[int], reason: str) -> None:
-        """Leave documents of which nothing has become yet to the slow lane."""
+        """Move pending documents to the slow lane."""
 
     async def retry_failed(self, run_id: str) -> int:
-        """Leave the documents that failed to the slow lane; returns how many."""
+        """Move the failed documents to the slow lane; returns how many."""
 
     async def finish_document(self, run_id: str, result: DocumentResult, entries: Sequence[Entry] = ()) -> None:
-        """Write what became of a document, with its pages, in one transaction; repeating it changes nothing.
+        """Write the outcome of a document, with its pages, in one transaction; repeating it changes nothing.
 
         One that is deferred belongs to the slow lane from then on. `entries` make its text searchable in the matter,
         unless it is already.
@@ -210,7 +210,7 @@ class Ledger(Protocol):
         """Give stored bytes a name within the run; the same name again replaces the reference."""
 
     async def artifacts(self, run_id: str) -> list[ArtifactRef]:
-        """In the order in which they were first kept."""
+        """Return the artifacts of a run, in the order in which they were first kept."""
 
     async def decide(self, run_id: str, decisions: Sequence[Decision]) -> int:
         """Append decisions; one already there (same packet, finding, verdict, reviewer, reason) is not doubled.
@@ -219,7 +219,7 @@ class Ledger(Protocol):
         """
 
     async def decisions(self, run_id: str) -> list[Decision]:
-        """All of them, oldest first; the last one on a finding holds."""
+        """Return all decisions, oldest first; the last one on a finding holds."""
 
     async def intend(self, run_id: str, kind: str, key: str, payload: Mapping[str, Any]) -> str:
         """Write the intent of an effect; returns its state: pending or done."""
@@ -228,41 +228,41 @@ class Ledger(Protocol):
         """Write that an effect is done."""
 
     async def fail_effect(self, run_id: str, key: str, error: str) -> None:
-        """Write why an effect that is intended is not done; it stays to be done, and one that is done stays done."""
+        """Write why an intended effect is not done; it stays pending, and one that is done stays done."""
 
     async def spent(self, run_id: str) -> Spend:
-        """What its calls have cost so far."""
+        """Return what the calls of a run have cost so far."""
 
     async def tally(self, run_id: str) -> Tally: ...
 
 
 class Releases(Protocol):
-    """Where finished notes are put for people."""
+    """Place where finished notes are put for people."""
 
     async def find(self, run: Run, name: str, sha256: str) -> str | None:
-        """Where a file of that name with exactly these bytes stands; None when it does not."""
+        """Return where a file of that name with exactly these bytes is; None when there is none."""
 
     async def put(self, run: Run, name: str, data: bytes) -> str:
         """Put a file and return where it is; putting the same again changes nothing."""
 
 
 class Webhook(Protocol):
-    """Another system that wants to hear of finished runs."""
+    """Webhook of another system that is told of finished runs."""
 
     @property
     def where(self) -> str:
         """Its host, without what may be secret in the address."""
 
     async def send(self, key: str, event: Mapping[str, Any], stop: Callable[[], bool]) -> Mapping[str, Any]:
-        """Hand over an event until it is taken; returns what the other side said: status.
+        """Send an event until it is taken; returns the receiver's answer: status.
 
-        The receiver tells by `key` that it has the event already. `stop` says that no further attempt may begin.
+        The receiver recognises a repeated event by `key`. `stop` tells that no further attempt may begin.
         Raises Undelivered when it was not taken after bounded attempts, or cannot be.
         """
 
 
 class Pool(Protocol):
-    """Keeps documents in flight: at once those that are wanted, and, under a driver, those that follow."""
+    """Pool of documents in flight: the requested ones and, under a driver, later ones ahead."""
 
     async def process(
         self,
@@ -277,36 +277,36 @@ class Pool(Protocol):
         wait: float | None = None,
         lane: int = 0,
     ) -> list[int]:
-        """Do `work` for each ordinal of `wanted`; return when all are done or `stop` says so.
+        """Do `work` for each of `ordinals`; return when all are done or `stop` says so.
 
         `following`, asked once a lane by a pool that reads ahead, names what may be begun ahead, all batches on.
         `ahead`: how many documents more than `concurrency` may be at work, as long as they hold no slot.
-        `wait`: seconds without an end among `wanted`, once all of it is begun, after which those that are left are
+        `wait`: seconds without an end among `ordinals`, once all are begun, after which the remaining ones are
         returned as late. What is done in one `lane` is done anew in another. The first error that is no DocumentError
         is raised, after the calls in flight have ended.
         """
 
     def slot(self) -> AbstractAsyncContextManager[None]:
-        """For the document at work: one of `concurrency` places, held while a model is asked about it."""
+        """Hold one of `concurrency` slots while a model is called about the document at work."""
 
 
 class Heartbeat(Protocol):
-    """Signs of life of a run, for whoever watches it."""
+    """Heartbeat of a run, for those who watch it."""
 
     def during(self, run: Run, emit: Callable[[Mapping[str, Any]], None]) -> AbstractAsyncContextManager[None]:
-        """While this block runs, write down every few seconds how far the run is, and emit it as an event."""
+        """Record the run's progress every few seconds while this block runs, and emit it as an event."""
 
 
 class Playbooks(Protocol):
     """Playbooks by name or path."""
 
     async def load(self, name: str) -> Playbook:
-        """Raises PlaybookError."""
+        """Load a playbook by name or path. Raises PlaybookError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything the nodes may touch; made once by graph.app."""
+    """Everything outside that the nodes may use; built once by graph.composition."""
 
     clock: Clock
     sources: Sources

@@ -1,4 +1,4 @@
-"""Release what the run made and tell who wants to know: effects with a key, found at their target, never doubled."""
+"""Node publish: releases the note and calls the webhook, as effects with a key that are never doubled."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def _release(services: Services, run: Run, name: str, sha256: str) -> None
 
 
 async def _tell(services: Services, run: Run, event: Mapping[str, Any], stop: Callable[[], bool]) -> bool:
-    """False when the webhook was not taken; the ledger says why, and a resume sends it again."""
+    """Tell the webhook; False when it was not taken: the ledger says why, and a resume sends it again."""
     webhook = services.webhook
     name = event_key(run, event["note_sha256"])
     key = f"webhook:{name}"

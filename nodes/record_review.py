@@ -1,4 +1,4 @@
-"""Store what a person decided, before the run goes on."""
+"""Node record_review: stores a person's decisions before the run goes on."""
 
 from __future__ import annotations
 

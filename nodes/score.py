@@ -1,4 +1,4 @@
-"""Score the findings by rules alone, and freeze what a person has to look at."""
+"""Node score: scores the findings by rules alone, and freezes the review packet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from nodes.domain.evidence.findings import RISKS, Finding
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.review.review import Decision, latest, packet, sha256_of, to_bytes
+from nodes.domain.review.review import Decision, freeze_packet, latest, sha256_of, to_bytes
 from nodes.domain.runs.batching import batch_range
 from nodes.domain.runs.completeness import check_all_settled, check_findings_stored
 from nodes.domain.runs.settings import ArtifactRef, DocumentResult, Run
@@ -32,7 +32,7 @@ _RATED = ("documents", "suppliers")
 
 
 async def score(state: RunState, runtime: Runtime[RunContext], *, services: Services) -> dict[str, Any]:
-    """Same findings and decisions, same scores; no model is asked.
+    """Score the run's findings: same findings and decisions, same scores; no model is called.
 
     Raises StateEdited when the stored batches do not cover every document of the run, Unaccounted when sums differ.
     """
@@ -52,7 +52,7 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
     scored = scored_by(findings, related.documents, playbook, looked_for, related.parts)
     round_number = run_state.review_round + 1
     findings_ref = await _keep(services, run, "findings", _bytes(scored))
-    frozen = packet(run.run_id, playbook, round_number, scored.findings, decisions)
+    frozen = freeze_packet(run.run_id, playbook, round_number, scored.findings, decisions)
     waiting = len(frozen["findings"])
     counts = Counter(finding.risk for finding in scored.findings)
     gate_needed = run.settings.review != "never" and (
@@ -74,7 +74,7 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
 
 
 def _with_decisions(findings: Iterable[Finding], decisions: Sequence[Decision], playbook: Playbook) -> list[Finding]:
-    """Findings with the decisions that hold; where the playbook asks for several people, one alone does not."""
+    """Attach to findings the decisions that hold; where the playbook asks for several people, one alone does not."""
     findings = list(findings)
     needed = {finding.finding_id: reviewers_needed(finding, playbook) for finding in findings}
     decided = latest(decisions, {finding_id: people for finding_id, people in needed.items() if people > 1})
@@ -85,14 +85,14 @@ def _with_decisions(findings: Iterable[Finding], decisions: Sequence[Decision], 
 
 
 def _require_one_read(run: Run, documents: Sequence[DocumentResult]) -> None:
-    """A note about nothing would look like a note without risks."""
+    """Refuse a run of which no document was read: its note would look like one without risks."""
     if not any(document.state == "done" for document in documents):
         first = next((document.reason for document in documents if document.reason), "no reason was recorded")
         raise SourceError(f"None of the {count(len(documents), 'document')} could be read. The first: {first}")
 
 
 async def _stored(services: Services, run: Run, run_state: ValidState) -> list[Finding]:
-    """Findings of every batch, then of the slow lane; each document of the run is in one of them."""
+    """Load the findings of every batch, then of the slow lane; each document of the run is in one of them."""
     refs = {ref.name: ref.sha256 for ref in await services.ledger.artifacts(run.run_id)}
     findings: list[Finding] = []
     deferred: set[str] = set()

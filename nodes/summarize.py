@@ -1,4 +1,4 @@
-"""Write the note from accepted findings alone; every sentence that states a fact is checked against its quotes."""
+"""Node summarize: writes the note from accepted findings; each stated fact is checked against its quotes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
 
 
 def _note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact]], families: Families | None) -> tuple[Note, str]:
-    """`facts` by document; `known` are the families of contracts, None where the documents are court decisions."""
+    """Write and render the note; `facts` by document, `families` None where the documents are court decisions."""
     from nodes.domain.report.writers.rulings_note import (
         write_ruling_note,  # only a run at its end, of this kind, needs it
     )
@@ -108,7 +108,7 @@ async def _facts_by_document(
 
 
 def _with_decision(finding: Finding, decided: Mapping[str, Decision]) -> Finding:
-    """The decision that holds now: an acceptance does not go back to score."""
+    """Attach the decision that holds now: an acceptance does not go back to score."""
     decision = decided.get(finding.finding_id)
     return finding if decision is None else finding.with_(decision=decision.shown())
 
@@ -121,7 +121,7 @@ def _language(documents: Sequence[DocumentResult]) -> str:
 async def _model_sentences(
     services: Services, run: Run, findings: Sequence[Finding], language: str, runtime: Runtime[RunContext]
 ) -> dict[str, Sequence[Sentence]]:
-    """A model's sentences by supplier, asked for side by side; an error waits until the calls in flight have ended.
+    """Ask a model for sentences by supplier, concurrently; an error waits until the calls in flight have ended.
 
     Raises GraphDrained when a drain leaves suppliers unasked: the step is then done anew, without its answered calls.
     """
@@ -153,7 +153,7 @@ async def _none() -> Sequence[int]:
 async def _sentences_about(
     services: Services, run: Run, supplier: str, findings: Sequence[Finding], language: str
 ) -> list[Sentence]:
-    """What the first model says of one supplier that can; nothing where none gives a usable answer."""
+    """Return the sentences of the first model with a usable answer on one supplier; [] where none has one."""
     rows = [
         {
             "id": finding.finding_id,

@@ -22,7 +22,7 @@ _MESSAGE = re.compile(r"^=== (system|user|assistant)$\n", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One prompt as its file has it."""
+    """A prompt with its name, version, text and hash."""
 
     name: str
     version: int
@@ -32,7 +32,7 @@ class Prompt:
     """Of `text`: a change of the wording changes it, a change of the header alone does not."""
 
     def messages(self, values: Mapping[str, str]) -> list[list[str]]:
-        """[[role, text], …] with every placeholder filled in; what is filled in is not searched for placeholders.
+        """Return [[role, text], …] with every placeholder filled in; values are not searched for placeholders.
 
         Raises KeyError when a placeholder has no value.
         """

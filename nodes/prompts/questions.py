@@ -1,4 +1,4 @@
-"""The questions that a model is asked: prompt, schema and passages put together, and all that determines the answer."""
+"""Requests to a model: prompt, schema and passages, with the key of all that determines the answer."""
 
 from __future__ import annotations
 

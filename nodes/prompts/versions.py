@@ -1,4 +1,4 @@
-"""What a run that begins now would be made with."""
+"""Versions with which a run that begins now is made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodes.prompts import load_prompt
 
 
 def versions_now(services: Services, playbook: Playbook) -> dict[str, str]:
-    """By name: reader, rules (of the local engine), facts, and the sha256 of each prompt. Reads files."""
+    """Return by name the versions of reader, local rules and facts, and the sha256 of each prompt. Reads files."""
     files = resources.files("nodes.prompts").iterdir()
     prompts = sorted(file.name.removesuffix(".md") for file in files if file.name.endswith(".md"))
     return {

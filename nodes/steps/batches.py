@@ -1,4 +1,4 @@
-"""The findings of a batch as one stored object: made when it closes, and made again where it was lost."""
+"""Stored findings of a batch, one object: written when the batch closes, and rebuilt where it was lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _frozen: dict[tuple[str, str], tuple[Playbook, list[SourceDocument], Counter[str
 
 
 async def load_work(services: Services, run: Run, slow: bool) -> Work:
-    """Playbook and document list as they were frozen, never as they are today."""
+    """Load playbook and document list as they were frozen, never as they are today."""
     key = (run.artifacts["playbook"], run.artifacts["inputs"])
     if key not in _frozen:
         playbook = Playbook.model_validate_json(await services.artifacts.get(key[0]))
@@ -39,8 +39,8 @@ async def close_batch(
 ) -> bytes:
     """Store the findings of these documents as one immutable object; doing it again stores the same bytes.
 
-    A batch names those that were put off without what has become of them since: that belongs to the slow lane.
-    A document whose findings were lost is done again: what it was asked is in the ledger, so that no call is paid.
+    A batch names deferred documents without their later outcome: that belongs to the slow lane.
+    A document whose findings were lost is extracted again: its calls are in the ledger, so that none is paid twice.
     """
     documents = []
     for row in rows:
@@ -67,7 +67,7 @@ async def close_batch(
 async def closed_documents(
     services: Services, run: Run, name: str, sha256: str | None, index: int, ordinals: Sequence[int], *, slow: bool
 ) -> list[dict[str, Any]]:
-    """The documents of a closed batch or step of the slow lane, each with its findings; [] when it was never closed.
+    """Load the documents of a closed batch or slow-lane step, each with its findings; [] when it was never closed.
 
     An object that is gone, or differs from its name, is made again from the rows of its documents.
     """
@@ -97,12 +97,12 @@ async def _findings_of(services: Services, run: Run, row: DocumentResult) -> tup
 
 
 async def facts_of(services: Services, run: Run, row: DocumentResult) -> list[Any]:
-    """The stored facts of a document, as JSON; made again where they are gone, [] when they cannot be."""
+    """Load the stored facts of a document, as JSON; rebuilt where they are gone, [] when they cannot be."""
     return json.loads(await _stored(services, run, row, "facts_ref") or "[]")  # type: ignore[no-any-return]
 
 
 async def text_of(services: Services, run: Run, row: DocumentResult) -> bytes:
-    """The stored text of a document, as `DocumentText.from_json` takes it; read again where it is gone.
+    """Load the stored text of a document, as `DocumentText.from_json` takes it; read again where it is gone.
 
     b"" when there is none, or when the document cannot be read any more.
     """
@@ -123,7 +123,7 @@ async def _stored(services: Services, run: Run, row: DocumentResult, name: str) 
 
 
 async def _redo(services: Services, run: Run, row: DocumentResult) -> DocumentResult:
-    """Do a document once more whose stored results are gone; its answers are reused."""
+    """Extract a document again whose stored results are gone; its answers are reused."""
     await extract_document(services, await load_work(services, run, True), row.ordinal, force=True)
     (row,) = await services.ledger.documents(run.run_id, row.ordinal, row.ordinal + 1)
     return row

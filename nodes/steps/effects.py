@@ -1,4 +1,4 @@
-"""Every effect goes through here: its intent is committed, then it is done, then its outcome is committed."""
+"""Effects on the outside world: the intent is committed, the effect done, then its outcome committed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ async def perform_once(
     act: Callable[[], Awaitable[Outcome]],
     find_outcome: Callable[[], Awaitable[Outcome | None]] | None = None,
 ) -> None:
-    """Do an effect unless its outcome is committed; one whose outcome is unknown is resolved as its kind declares.
+    """Perform an effect unless its outcome is committed; an unknown outcome is resolved as its kind declares.
 
-    `found` asks the target by key, for kinds that are confirmed. Raises what `act` raises; the intent stays then.
+    `find_outcome` asks the target by key, for confirmed kinds. Raises what `act` raises; the intent then stays.
     """
     resolution = EFFECTS[kind].resolution
     done = await services.ledger.intend(run.run_id, kind, key, payload) == "done"

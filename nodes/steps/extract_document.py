@@ -1,4 +1,4 @@
-"""What is done for one document of a batch: read it, find clauses, locate their quotes, write its row."""
+"""Extraction of one document: read it, find clauses, locate their quotes, write its row."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from nodes.prompts.questions import ANSWER_TOKENS, model_question
 from nodes.steps.summarize_ruling import summarize_ruling
 
 SLOW_FACTOR = 3.0
-"""How many times the usual limits a document of the slow lane may take."""
+"""Multiple of the usual limits for a document of the slow lane."""
 
 SMALL_BYTES = 20_000
 
@@ -42,37 +42,37 @@ SPARE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the documents of one run have in common."""
+    """What the extraction of all documents of a run shares."""
 
     run: Run
     playbook: Playbook
     inputs: Sequence[SourceDocument]
     attachment_counts: Mapping[str, int]
-    """How many of the documents each of them carries as embedded files."""
+    """Number of embedded files of a document that are documents of the run."""
     slow: bool = False
-    """These are tried for the second and last time, with larger limits."""
+    """Second and last try, with larger limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Extraction:
-    """What an engine says of a document."""
+    """Candidates and supplier that an engine found in a document."""
 
     candidates: Sequence[Candidate]
     supplier: str
     warnings: Sequence[str] = ()
     answers: Sequence[tuple[Answer, frozenset[str]]] = ()
-    """Each answer of a model with the quotes that it gave."""
+    """Each answer of a model with its quotes."""
     passages: Sequence[Sequence[Any]] = ()
-    """What a model should read beside the candidates: see `likely_ones`."""
+    """What a model should read beside the candidates: see `likely_candidates`."""
 
 
 async def extract_document(services: Services, work: Work, ordinal: int, *, force: bool = False) -> None:
-    """Do one open document and write its row; in the slow lane, one that was done meanwhile is left alone.
+    """Extract one open document and write its row; in the slow lane, one that was done meanwhile is left alone.
 
-    `again`: do it whatever its row says, for it lost what was stored of it.
+    `force`: do it whatever its row says, because its stored results are lost.
 
-    What is wrong with the document itself ends in its row; what only took too long, or failed in passing, puts it off
-    the first time. Raises what concerns the whole run: LimitReached, EndpointRefused, LeaseLost, DatabaseUnreachable.
+    A fault of the document itself ends in its row; a timeout or a passing failure defers it the first time. Raises
+    what concerns the whole run: LimitReached, EndpointRefused, LeaseLost, DatabaseUnreachable.
     """
     run = work.run
     if work.slow and not force:
@@ -109,7 +109,7 @@ class _Document:
         self.entries: Sequence[Entry] = ()
 
     def result(self, **columns: Any) -> DocumentResult:
-        """Its row."""
+        """Build the document's row."""
         return DocumentResult(
             ordinal=self.ordinal,
             document=self.source.document,
@@ -121,13 +121,13 @@ class _Document:
         )
 
     def defer(self, reason: str) -> DocumentResult:
-        """Its row when it is to be tried once more, or has been."""
+        """Build the row of a document that is deferred, or failed at its second try."""
         if self.work.slow:
             return self.result(state="failed", reason=f"{reason.rstrip('.')}, also at a second try with more time.")
         return self.result(state="deferred", reason=f"Put off: {reason}")
 
     async def done(self) -> DocumentResult:
-        """Its row with what was found. Raises what `Calls.call` raises."""
+        """Extract the document and build its row. Raises what `Calls.call` raises."""
         services, run, source = self.services, self.run, self.source
         if source.skipped:
             return self.result(state="skipped", reason=source.skipped)
@@ -167,7 +167,7 @@ class _Document:
         )
 
     def _about(self, reading: Mapping[str, Any]) -> Iterator[str]:
-        """Warnings that hang on the document's name and on what else is listed, not on its text."""
+        """Yield warnings on the document's name and its attachments, not on its text."""
         attachment_count = self.work.attachment_counts.get(self.source.document, 0)
         names = [attachment["name"] for attachment in reading.get("attachments", ())]
         yield from filter(
@@ -179,7 +179,7 @@ class _Document:
         )
 
     async def _read(self) -> tuple[Answer, bytes]:
-        """What the reader said and the text that it stored; where that was lost, the document is read again."""
+        """Return the reader's answer and the stored text; where that was lost, the document is read again."""
         question = read_question(self.services, self.run, self.source)
         reading = await self._call(question)
         try:
@@ -193,7 +193,7 @@ class _Document:
         return await self.services.calls.call(self.run, replace(question, timeouts=self.timeouts))
 
     async def _extraction_by_models(self, text: DocumentText, rules: _Extraction) -> _Extraction:
-        """What the first model says that can do this document; each of its questions names that model."""
+        """Extract with the first model that can; all requests on the document name that model."""
         failed: list[str] = []
         for model in chain(self.run.settings.models, "extract") or ("",):
             self.model = model
@@ -206,7 +206,7 @@ class _Document:
         raise AnswerInvalid(" ".join(failed))
 
     async def _extraction_by(self, model: str, text: DocumentText, rules: _Extraction) -> _Extraction:
-        """The rules choose what the model reads; what counts is what the model finds there."""
+        """Extract with a model: the rules choose what it reads, and its findings count."""
         candidates: list[Candidate] = []
         warnings: list[str] = []
         answers: list[tuple[Answer, frozenset[str]]] = []
@@ -228,7 +228,7 @@ class _Document:
     async def _answers(
         self, model: str, text: DocumentText, chunk: Sequence[Passage], room: int = ANSWER_TOKENS
     ) -> list[tuple[Answer, Sequence[Passage]]]:
-        """The answers about a chunk; where one is cut, the halves are asked about, or the whole with twice the room."""
+        """Call the model about a chunk; where an answer is cut, about its halves, or again with twice the tokens."""
         clauses, document = self.work.playbook.clauses, self.source.document
         question = model_question(text, chunk, clauses, model=model, document=document, max_tokens=room)
         try:
@@ -285,7 +285,7 @@ def _extraction_by_rules(value: Mapping[str, Any]) -> _Extraction:
 
 
 async def _reject_unlocated(services: Services, run: Run, extraction: _Extraction, findings: Sequence[Finding]) -> None:
-    """An answer with quotes that are not in the document is kept for this run, but no other run builds on it."""
+    """Keep other runs from reusing answers with quotes that are not in the document; this run keeps them."""
     lost = {finding.quote for finding in findings if finding.alignment == "not_found"}
     for answer, quotes in extraction.answers:
         if quotes & lost:
@@ -293,7 +293,7 @@ async def _reject_unlocated(services: Services, run: Run, extraction: _Extractio
 
 
 async def _in_thread_if_large(size: int, work: Callable[..., T], *args: Any) -> T:
-    """In a thread where the document is large; a small one takes longer to hand over than to do."""
+    """Run in a thread where the document is large; a small one takes longer to hand over than to do."""
     return work(*args) if size < SMALL_BYTES else await asyncio.to_thread(work, *args)
 
 

@@ -1,4 +1,4 @@
-"""What the documents of a run say of one another, for the steps that see them all."""
+"""Relations between the documents of a run: suppliers, agreements, amendments and attachments."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from nodes.steps.batches import facts_of, text_of
 
 @dataclass(frozen=True, slots=True)
 class RelatedDocuments:
-    """The documents and findings of a run once they are seen together."""
+    """Documents and findings of a run, related to each other."""
 
     documents: Sequence[DocumentResult]
-    """Each with its supplier, in one spelling; of a part that names none, that of its agreement."""
+    """Each with its supplier, in one spelling; a part that names none has that of its agreement."""
     findings: list[Finding]
-    """With what amendments override, and with what is named and not there."""
+    """With overrides by amendments, and findings on named documents that are absent."""
     parts: Collection[str]
     """Documents that belong to another."""
 
@@ -35,7 +35,7 @@ class RelatedDocuments:
 async def relate_documents(
     services: Services, run: Run, playbook: Playbook, documents: Sequence[DocumentResult], findings: Sequence[Finding]
 ) -> RelatedDocuments:
-    """See a run's documents together; nothing but facts, and the text of agreements that have amendments, is read.
+    """Relate a run's documents; only facts, and the text of agreements that have amendments, are read.
 
     Of court decisions: which documents are attached to one, so that nothing is missed in them.
     """
@@ -70,9 +70,9 @@ async def load_families(
     documents: Sequence[DocumentResult],
     facts_by_document: dict[str, list[Fact]] | None = None,
 ) -> Families:
-    """The families of a run's documents; one document's facts are in memory at a time.
+    """Build the families of a run's documents; one document's facts are in memory at a time.
 
-    `kept` takes the facts of its kinds that a note states, without their boxes.
+    `facts_by_document` is filled with the facts that a note states, without their boxes.
     """
     members: list[Member] = []
     for row in documents:
@@ -86,7 +86,7 @@ async def load_families(
 
 
 async def _attached_documents(services: Services, run: Run, documents: Sequence[DocumentResult]) -> frozenset[str]:
-    """What lies beside a court decision and belongs to it; one document's facts are in memory at a time."""
+    """Find the documents attached to a court decision; one document's facts are in memory at a time."""
     from nodes.domain.case_law.groups import (
         KINDS,
         group_rulings,
@@ -101,8 +101,7 @@ async def _attached_documents(services: Services, run: Run, documents: Sequence[
 
 
 def with_adopted_suppliers(documents: Sequence[DocumentResult], run_families: Families) -> list[DocumentResult]:
-    """The documents, each under its supplier: a part that names none under that of its agreement, and one company
-    under one spelling."""
+    """Set the supplier of each document: a part that names none gets its agreement's, and a company one spelling."""
     suppliers = run_families.adopted()
     names = [suppliers.get(row.document, row.supplier) for row in documents]
     spelled = canonical_names(name for name in names if name)

@@ -1,4 +1,4 @@
-"""The inputs of a fork: those of another run of the same matter, taken from the ledger; nothing is read or asked."""
+"""Inputs of a fork: those of another run of the same matter, from the ledger; nothing is read, no model called."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ async def freeze_fork(
     parent_name = parent.name or parent.thread_id
     if open_count:
         raise NotForkable(
-            f"{count(open_count, 'document')} of {parent_name} are still to be read: python run.py resume {shell_word(parent_name)}, "
-            "then fork it."
+            f"{count(open_count, 'document')} of {parent_name} are still to be read: "
+            f"python run.py resume {shell_word(parent_name)}, then fork it."
         )
     playbook = await services.playbooks.load(playbook_name)
     await require_kind(parent, playbook, services)
@@ -61,7 +61,7 @@ async def freeze_fork(
 
 
 async def require_kind(parent: Run, playbook: Playbook, services: Services) -> None:
-    """What was found in contracts is nothing that a playbook for decisions knows, and the other way. NotForkable."""
+    """Refuse a playbook of another kind of documents than the parent's. Raises NotForkable."""
     parent_playbook = Playbook.model_validate_json(await services.artifacts.get(parent.artifacts["playbook"]))
     if parent_playbook.kind != playbook.kind:
         raise NotForkable(
@@ -71,7 +71,7 @@ async def require_kind(parent: Run, playbook: Playbook, services: Services) -> N
 
 
 async def _packets(parent: Run, services: Services) -> list[dict[str, Any]]:
-    """What people saw of the parent, the oldest first; a packet that is lost carries no decision over."""
+    """Load the parent's review packets, oldest first; a packet that is lost carries no decision over."""
     packets = []
     for ref in await services.ledger.artifacts(parent.run_id):
         if ref.name.startswith("review_packet"):

@@ -1,4 +1,4 @@
-"""What each node after ingest does first: check the state that comes in, and read the run that it names."""
+"""Guard of every node after ingest: checks the incoming state, and reads the run that it names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Node = Callable[..., Awaitable[dict[str, Any]]]
 
 
 def with_migrated_state(node: Node) -> Node:
-    """The node, given the state of a thread that an older program wrote as this one has it; what changed is stored.
+    """Wrap a node so that it gets the state of an older program migrated to this version; changes are stored.
 
     Raises VersionNewer for a thread of a newer program.
     """
@@ -46,7 +46,7 @@ def with_migrated_state(node: Node) -> Node:
 
 
 async def enter(state: Mapping[str, Any], runtime: Runtime[Any], services: Services) -> tuple[ValidState, Run]:
-    """The checked state and its run; one query. Raises StateEdited."""
+    """Return the checked state and its run; one query. Raises StateEdited."""
     run_state = validated_state(state)
     try:
         run = await services.ledger.run(run_state.run_id)
@@ -57,7 +57,7 @@ async def enter(state: Mapping[str, Any], runtime: Runtime[Any], services: Servi
 
 
 async def review_packet(run_state: ValidState, run: Run, services: Services) -> dict[str, Any]:
-    """The packet that the state names. Raises StateEdited when it is none of this run's."""
+    """Load the packet that the state names. Raises StateEdited when it is none of this run's."""
     packet = await _stored("packet", run_state.packet, run, services)
     frozen = [ref.sha256 for ref in await services.ledger.artifacts(run.run_id) if ref.name.startswith("review_packet")]
     check_packet(run_state, packet, run, frozen[-1] if frozen else "")
@@ -65,20 +65,20 @@ async def review_packet(run_state: ValidState, run: Run, services: Services) -> 
 
 
 async def scored_findings(run_state: ValidState, run: Run, services: Services) -> dict[str, Any]:
-    """The scored findings that the state names. Raises StateEdited when they are none."""
+    """Load the scored findings that the state names. Raises StateEdited when they are none."""
     scored = await _stored("findings", run_state.findings, run, services)
     check_scored_findings(run_state, scored)
     return scored  # type: ignore[no-any-return]
 
 
 async def load_searched_types(services: Services, run: Run, playbook: Playbook) -> SearchScope:
-    """By the run's own playbook, or, of a fork, by that of the run whose documents it scores anew."""
+    """Return the clause types searched by the run's playbook, or for a fork by that of the run it scores anew."""
     sha256 = run.artifacts.get("looked_for")
     return SearchScope(Playbook.model_validate_json(await services.artifacts.get(sha256)) if sha256 else playbook)
 
 
 async def _stored(name: str, sha256: str, run: Run, services: Services) -> Any:
-    """Stored JSON; None when the bytes are something else. Bytes that this run stored and lost are ArtifactMissing."""
+    """Load stored JSON; None when it is something else. Raises ArtifactMissing for bytes that this run lost."""
     try:
         return json.loads(await services.artifacts.get(sha256))
     except ValueError:

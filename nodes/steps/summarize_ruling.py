@@ -1,4 +1,4 @@
-"""What a model adds to a court decision: a summary, one call, of which only what its passages bear out is kept."""
+"""Summary of a court decision by a model: one call, of which only supported sentences are kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nodes.domain.answers.summary_answer import read_summary, summary_passages
 from nodes.domain.evidence.facts import Fact
 from nodes.domain.runs.settings import Run, chain
 from nodes.domain.shared.errors import AnswerInvalid
-from nodes.domain.shared.formats import count
+from nodes.domain.shared.messages import english
 from nodes.domain.text.documents import DocumentText, SourceDocument
 from nodes.ports import Answer, Services, ToolRequest
 from nodes.prompts.questions import summary_question
@@ -23,7 +23,7 @@ async def summarize_ruling(
     facts: Sequence[Fact],
     call: Callable[[ToolRequest], Awaitable[Answer]],
 ) -> tuple[list[Fact], list[str], str]:
-    """Sentences as facts, warnings, and the model that wrote them; without a usable answer the rules' summary stays.
+    """Return sentences as facts, warnings, and their model; without a usable answer the rules' summary stays.
 
     Raises what `Calls.call` raises, but for an answer that is none: that is a warning.
     """
@@ -35,15 +35,12 @@ async def summarize_ruling(
             async with services.pool.slot():
                 answer = await call(question)
         except AnswerInvalid as error:
-            warnings.append(f"No summary by a model: {error}")
+            warnings.append(english("no_summary", detail=error))
             continue
         sentence_facts, dropped = await asyncio.to_thread(
             read_summary, answer.value, text, passages, facts, f"openai:{model}"
         )
         if dropped:
-            sentences = count(dropped, "sentence")
-            warnings.append(
-                f"{sentences} of a model's summary left out, since the passages cited do not bear them out."
-            )
+            warnings.append(english("unsupported_sentences", count=dropped))
         return sentence_facts, warnings, model
     return [], warnings, ""

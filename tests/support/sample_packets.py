@@ -6,7 +6,7 @@ from typing import Any
 
 from nodes.domain.evidence.findings import RISKS, Finding
 from nodes.domain.playbook.model import Clause, Playbook, Review
-from nodes.domain.review.review import packet
+from nodes.domain.review.review import freeze_packet
 
 
 def make_playbook(*one_person: Any) -> Playbook:
@@ -43,4 +43,4 @@ def make_finding(number: int, **changes: Any) -> Finding:
 
 
 def make_packet(count: int = 3, *one_person: Any, **changes: Any) -> dict[str, Any]:
-    return packet("run-1", make_playbook(*one_person), 1, [make_finding(n, **changes) for n in range(count)])
+    return freeze_packet("run-1", make_playbook(*one_person), 1, [make_finding(n, **changes) for n in range(count)])

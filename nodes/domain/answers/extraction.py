@@ -1,4 +1,4 @@
-"""What a model may answer, and how its answer is read: strict in form, tolerant in values, believed in nothing."""
+"""The schemas of a model's answers, and the reader of an answer: strict in form, tolerant in values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_QUOTE_CHARS = 6_000
 """A quote longer than this is no operative sentence."""
 
 DEFAULT_CONFIDENCE = 0.5
-"""Confidence of a clause for which the model gave none that can be read."""
+"""Confidence of a clause whose stated confidence is missing or cannot be read."""
 
 _CONFIDENCE_WORDS = {
     DEFAULT_CONFIDENCE: ("medium", "moderate", "moyen", "moyenne", "modéré"),
@@ -47,7 +47,7 @@ _SELLER = re.compile(
 )
 
 
-# What the contract calls it, and not its name: all contracts of a room would be of one "Provider".
+# A role is no name: taken as one, all contracts of a data room would be with the same "Provider".
 _ROLE = re.compile(
     r"(?:(?:the|le|la|l['’]) ?)?(?:supplier|vendor|seller|(?:service )?provider|contractor|consultant|licensor|licensee"
     r"|customer|client|buyer|purchaser|company|party|fournisseur|prestataire|vendeur|titulaire|bailleur|preneur"
@@ -57,7 +57,7 @@ _ROLE = re.compile(
 
 
 def _parse_confidence(value: object) -> float:
-    """0 to 1 from whatever a model calls its confidence: 0.9, "0,9", 9, 90, "90 %", "high", "élevée", null."""
+    """Read a confidence from 0 to 1 from what models write: 0.9, "0,9", 9, 90, "90 %", "high", "élevée", null."""
     if isinstance(value, str):
         word = value.strip().casefold()
         if word in _CONFIDENCE_BY_WORD:
@@ -70,7 +70,7 @@ def _parse_confidence(value: object) -> float:
 
 
 def _parse_passage_number(value: object) -> int | None:
-    """The number of a passage from 3, 3.0, "3" or "passage 3"."""
+    """Read the number of a passage from 3, 3.0, "3" or "passage 3"."""
     if isinstance(value, str):
         match = re.search(r"\d{1,9}", value)
         return int(match[0]) if match else None
@@ -80,7 +80,7 @@ def _parse_passage_number(value: object) -> int | None:
 
 
 def _null_as_empty(value: object) -> object:
-    """A null text is an empty one; anything else must be a text."""
+    """Turn null into an empty text; leave anything else to the validation."""
     return "" if value is None else value
 
 
@@ -138,7 +138,7 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
 
 
 def json_schema(name: str, types: Sequence[str] = ()) -> dict[str, Any]:
-    """The JSON schema of an answer, in the form that strict structured output takes.
+    """Build the JSON schema of an answer, in the form that strict structured output takes.
 
     Every property is required, nothing else is allowed, no defaults, no titles but the top one. With `types`, a
     clause type can be no other than these.
@@ -149,7 +149,7 @@ def json_schema(name: str, types: Sequence[str] = ()) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _schema_text(name: str, types: tuple[str, ...]) -> str:
-    """Worked out once: it takes longer than everything else about a question."""
+    """Build and cache the schema: it takes longer than everything else about a question."""
     plain: dict[str, Any] = _strict(copy.deepcopy(SCHEMAS[name].model_json_schema()))
     if types and "ClauseAnswer" in plain.get("$defs", {}):
         plain["$defs"]["ClauseAnswer"]["properties"]["clause_type"]["enum"] = list(types)
@@ -166,7 +166,7 @@ def _schema_sha256(name: str, types: tuple[str, ...]) -> str:
 
 
 def complaint(name: str, value: object) -> str:
-    """What is wrong with the form of an answer, for the model to read; "" when nothing is."""
+    """Describe for the model what is wrong with the form of an answer; "" when nothing is."""
     try:
         SCHEMAS[name].model_validate(value)
     except ValidationError as error:
@@ -187,7 +187,7 @@ class Supplier:
 def read_answer(
     raw: Mapping[str, Any], passages: Sequence[Passage], types: Sequence[str], source: str
 ) -> tuple[list[Candidate], Supplier | None, list[str]]:
-    """Candidates, supplier and notes from an answer about these passages; total: any mapping gives a result.
+    """Read candidates, supplier and notes from an answer about these passages; total: any mapping gives a result.
 
     Clauses of unknown types, without a quote or reported twice are left out and counted in the notes.
     """
@@ -201,15 +201,15 @@ def read_answer(
         # The same words in another passage are another place, or the same one when they are located.
         key = (clause_type or "", " ".join(quote.split()).casefold(), place)
         if clause_type is None:
-            dropped["of an unknown type"] += 1
+            dropped["unknown_type"] += 1
         elif key[1].strip("\"'.«» ") in _EMPTY_WORDS:
-            dropped["without a quote"] += 1
+            dropped["no_quote"] += 1
         elif len(quote) > MOST_QUOTE_CHARS:
-            dropped["with a quote that is too long"] += 1
+            dropped["long_quote"] += 1
         elif key in reported:
-            dropped["reported twice"] += 1
+            dropped["reported_twice"] += 1
         elif len(candidates) == MOST_CLAUSES:
-            dropped[f"beyond the first {MOST_CLAUSES}"] += 1
+            dropped["too_many"] += 1
         else:
             reported.add(key)
             candidates.append(Candidate(clause_type, quote, clause.confidence, source, place))
@@ -217,7 +217,7 @@ def read_answer(
 
 
 def _notes(dropped: Counter[str]) -> list[str]:
-    return [f"{count} clause{'s' * (count > 1)} {why} left out." for why, count in dropped.items()]
+    return [english(code, count=count, limit=MOST_CLAUSES) for code, count in dropped.items()]
 
 
 def _clauses(raw: Mapping[str, Any]) -> tuple[list[ClauseAnswer], Counter[str]]:
@@ -246,12 +246,12 @@ def _supplier(raw: Mapping[str, Any]) -> Supplier | None:
 
 
 def _slug(name: str) -> str:
-    """cap_on_liability from "Cap on Liability", "cap-on-liability" and the like."""
+    """Normalise a clause type: "Cap on Liability" and "cap-on-liability" become cap_on_liability."""
     return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
 
 
 def _middle(number: int | None, passages: Sequence[Passage]) -> int | None:
-    """The middle of a passage: what stands in it is nearer to there than the same words before or behind it."""
+    """Return the middle of a passage: a quote in it is nearer to there than the same words elsewhere."""
     if number is None or not 1 <= number <= len(passages):
         return None
     return (passages[number - 1].start + passages[number - 1].end) // 2

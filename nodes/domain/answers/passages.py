@@ -1,4 +1,4 @@
-"""Which parts of a document a model reads: the neighbourhoods of what the local rules saw, and the opening.
+"""Selection of the passages that a model reads: the opening, and the surroundings of what the local rules found.
 
 A model reads a fraction of a contract. Passages are exact slices of the document's text, in its order and without
 overlap; a prompt shows them numbered from 1, and code, never the model, says where a quote stands.
@@ -62,7 +62,7 @@ class Passage:
 def choose(
     text: DocumentText, candidates: Sequence[Candidate], budget_chars: int, likely: Sequence[Candidate] = ()
 ) -> list[Passage]:
-    """What a model should read of this document, at most `budget_chars` of it unless it is short.
+    """Choose what a model reads of this document, at most `budget_chars` of it unless it is short.
 
     The opening comes first, then the paragraph of the best candidate of each clause type with its neighbours,
     then those of the other candidates, as long as the budget allows. Where there are `likely` sentences too, they are
@@ -98,7 +98,7 @@ def _opening(text: str) -> tuple[int, int]:
 
 
 def _fitting(spans: Sequence[tuple[int, int]], budget_chars: int, bridged: int = 2) -> list[tuple[int, int]]:
-    """Those that fit into the budget, the first before the others."""
+    """Keep the spans that fit into the budget, in order of priority."""
     chosen: list[tuple[int, int]] = []
     for span in spans:
         grown = _merged([*chosen, span], bridged)
@@ -123,7 +123,7 @@ def chunks(text: DocumentText, passages: Sequence[Passage], chunk_chars: int) ->
 
 
 def halve(text: DocumentText, chunk: Sequence[Passage]) -> list[list[Passage]]:
-    """Two chunks that together hold this one, about equal in length; [] when it cannot be made smaller."""
+    """Split a chunk into two of about equal length; [] when it cannot be made smaller."""
     if len(chunk) == 1:
         passage = chunk[0]
         if passage.chars < 2 * SMALLEST_CHARS:
@@ -139,7 +139,7 @@ def halve(text: DocumentText, chunk: Sequence[Passage]) -> list[list[Passage]]:
 
 
 def render(text: DocumentText, passages: Iterable[Passage]) -> str:
-    """The passages as a prompt shows them: numbered blocks, nothing in them able to end a block."""
+    """Render passages for a prompt: numbered blocks, with nothing inside that could end a block."""
     blocks = (
         f'<passage id="{number}" page="{passage.page}">\n{visible_text(text, passage)}\n</passage>'
         for number, passage in enumerate(passages, start=1)
@@ -148,7 +148,7 @@ def render(text: DocumentText, passages: Iterable[Passage]) -> str:
 
 
 def visible_text(text: DocumentText, passage: Passage) -> str:
-    """The text of a passage as a model sees it: without what addresses a machine reader."""
+    """Return the text of a passage as a model sees it: without instructions to a machine reader."""
     plain = mask_instructions(text.text[passage.start : passage.end], passage.start, text.instructions).replace(
         PAGE_BREAK, "\n"
     )
@@ -156,20 +156,20 @@ def visible_text(text: DocumentText, passage: Passage) -> str:
 
 
 def fingerprint(text: DocumentText, passage: Passage) -> str:
-    """sha256 of what a model sees of a passage."""
+    """Return the sha256 of what a model sees of a passage."""
     return hashlib.sha256(f"{passage.page}\n{visible_text(text, passage)}".encode()).hexdigest()
 
 
 def reading_list(
     text: DocumentText, candidates: Sequence[Candidate], chunk_chars: int, passages: Sequence[Sequence[Any]] = ()
 ) -> list[list[Passage]]:
-    """What a model reads of a document, in chunks of one question each."""
+    """Select what a model reads of a document, in chunks of one question each."""
     budget = max(READ_LEAST, int(len(text.text) * READ_SHARE))
     return chunks(text, choose(text, candidates, budget, likely_candidates(text, passages)), chunk_chars)
 
 
 def likely_candidates(text: DocumentText, passages: Sequence[Sequence[Any]]) -> list[Candidate]:
-    """The passages of an answer of the local engine, [clause type, start, length, confidence], as candidates."""
+    """Turn the passages of the local engine, [clause type, start, length, confidence], into candidates."""
     return [
         Candidate(clause_type, text.text[start : start + length], confidence, "local", start)
         for clause_type, start, length, confidence in passages
@@ -177,7 +177,7 @@ def likely_candidates(text: DocumentText, passages: Sequence[Sequence[Any]]) -> 
 
 
 def _rank_by_type(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
-    """The best candidate of each clause type, and the others; the surest first in both."""
+    """Separate the best candidate of each clause type from the rest; both by falling confidence."""
     ranked = sorted(candidates, key=lambda candidate: -candidate.confidence)
     seen_types: set[str] = set()
     best: list[Candidate] = []
@@ -200,7 +200,7 @@ def _place(text: str, candidate: Candidate) -> tuple[int, int] | None:
 
 
 def _grown(blocks: Sequence[tuple[int, int]], first: int, last: int, before: int, after: int) -> tuple[int, int]:
-    """From block `first` to block `last`, and whole blocks around until the margins are reached."""
+    """Extend the span of blocks `first` to `last` by whole blocks until the margins are reached."""
     start, end = blocks[first][0], blocks[last][1]
     low, high = start - before, (end if before else start) + after
     while first > 0 and blocks[first][0] > low:
@@ -211,7 +211,7 @@ def _grown(blocks: Sequence[tuple[int, int]], first: int, last: int, before: int
 
 
 def _spread(blocks: Sequence[tuple[int, int]], budget_chars: int) -> list[tuple[int, int]]:
-    """The last block, then blocks at even distances, about as many as the budget holds."""
+    """Pick the last block, then blocks at even distances, about as many as the budget holds."""
     mean = sum(end - start for start, end in blocks) / len(blocks)
     count = max(int(budget_chars / max(mean, 1.0)), 1)
     step = max(len(blocks) / count, 1.0)
@@ -220,7 +220,7 @@ def _spread(blocks: Sequence[tuple[int, int]], budget_chars: int) -> list[tuple[
 
 
 def _merged(spans: Iterable[tuple[int, int]], bridged: int = 2) -> list[tuple[int, int]]:
-    """Sorted, and joined where they overlap or stand at most so many characters apart."""
+    """Sort spans, and join those that overlap or stand at most `bridged` characters apart."""
     out: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if out and start <= out[-1][1] + bridged:

@@ -1,4 +1,4 @@
-"""The summary of a decision that a model writes: its form, the passages it is shown, and what of it is believed."""
+"""The summary of a court decision by a model: its schema, the passages shown, and the check of each sentence."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from nodes.domain.text.normalise import simplify
 
 MOST_SENTENCES = 14
 MOST_SENTENCE_CHARS = 600
-"""Characters of a sentence; a longer one is none."""
+"""Characters of a sentence; a longer one is left out."""
 MOST_CITED_PASSAGES = 4
-"""Passages of one sentence; one that cites more says nothing in particular."""
+"""Passages that one sentence may cite; one that cites more says nothing in particular."""
 PARAGRAPH_CHARS = 900
 """Characters that are shown under one number, so that a citation is a place."""
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n\s*|\f\s*|\n(?=\d{1,3}\s?\.\s)")
@@ -58,7 +58,7 @@ def _parse_part(value: object) -> object:
 
 
 def _parse_passage_ids(value: object) -> object:
-    """Numbers of passages from [1, "2", "passage 3"], 4 or "5"."""
+    """Read the numbers of passages from [1, "2", "passage 3"], 4 or "5"."""
     ids = value if isinstance(value, list | tuple) else [value]
     return [int(match[0]) for passage_id in ids if (match := re.search(r"\d{1,6}", str(passage_id)))]
 
@@ -84,8 +84,8 @@ class DecisionSummary(BaseModel):
 
 
 def summary_passages(text: DocumentText, facts: Sequence[Fact], budget: int) -> list[Passage]:
-    """What a model is shown of a decision, in its order, at most `budget` characters: the operative part, the reasons
-    that carry it, the facts, the ground before those reasons, and who is against whom."""
+    """Select what a model reads of a decision, in its order, up to `budget` characters: the operative part, the reasons
+    that carry it, the facts, the ground before those reasons, and the parties."""
     # Late: their patterns take long to compile, and a run over contracts needs none of them.
     from nodes.domain.case_law.body.summary import decisive
     from nodes.domain.case_law.ruling_text import RulingText
@@ -116,7 +116,7 @@ def summary_passages(text: DocumentText, facts: Sequence[Fact], budget: int) -> 
 
 
 def _limited(spans: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
-    """The spans, all together no longer than `limit`; of one that is too long, how it begins and how it ends."""
+    """Shorten spans to `limit` characters together; of one that is too long, the beginning and the end stay."""
     limited: list[tuple[int, int]] = []
     for start, end in spans:
         share = min(limit, max(limit // len(spans), 600))
@@ -144,7 +144,7 @@ def _paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def read_summary(
     raw: Mapping[str, Any], text: DocumentText, passages: Sequence[Passage], facts: Sequence[Fact], source: str
 ) -> tuple[list[Fact], int]:
-    """The sentences that their passages bear out, as facts in the order of the parts, and how many were left out.
+    """Return the sentences that their passages support, as facts in the order of the parts, and how many were left out.
 
     Total: any mapping gives a result. A sentence that gives a number, a date, a name or a negation which its passages
     do not have is left out, like one that cites no passage, shares no words with them, or ends the matter otherwise.
@@ -202,7 +202,7 @@ def _fact(
 
 
 def _is_supported(fact: Fact, text: DocumentText, court: str) -> bool:
-    """The same check that the sentences of every note pass, and one of its words; the court may be named unquoted."""
+    """Check a sentence by its words and like every sentence of a note; the court may be named unquoted."""
     if not supports(fact.value, fact.quote):
         return False
     evidence = Finding(
@@ -213,7 +213,7 @@ def _is_supported(fact: Fact, text: DocumentText, court: str) -> bool:
 
 
 def supports(sentence: str, passages: str) -> bool:
-    """Whether a sentence is one, shares its words with these passages, and ends the matter in no other way."""
+    """Tell whether a sentence is complete, shares its words with these passages, and reports no other outcome."""
     sentence_text, passage_text = simplify(sentence), simplify(passages)
     if not sentence_text or sentence_text[-1] in _BROKEN:
         return False

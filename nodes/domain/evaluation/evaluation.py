@@ -1,4 +1,4 @@
-"""How well findings agree with a golden set, by clause type: documents, spans, pages, traps. Pure.
+"""Comparison of findings with a golden set, by clause type: documents, spans, pages, traps. Pure.
 
 A finding meets a gold span when they share more than half of the shorter one and the quote is no page around a clause:
 at most four times the span, or 800 characters.
@@ -19,7 +19,7 @@ MOST_QUOTE_CHARS, MOST_TIMES_LONGER = 800, 4
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """What a run made of one document."""
+    """A document of a run: its text and findings."""
 
     document: str
     text: str
@@ -31,7 +31,7 @@ class ReadDocument:
 
 @dataclass(frozen=True, slots=True)
 class UntestedTrap:
-    """A trap that says nothing about the run, since nothing could have stepped into it."""
+    """A trap that could not be tested, since no finding could have matched it."""
 
     where: str
     """File and line of the golden set."""
@@ -46,7 +46,7 @@ class UntestedTrap:
 
 @dataclass(frozen=True, slots=True)
 class TrapHit:
-    """A trap that a finding stepped into."""
+    """A finding that matches a trap."""
 
     document: str
     clause_type: str
@@ -57,7 +57,7 @@ class TrapHit:
 
 @dataclass(slots=True)
 class TypeCounts:
-    """Of one clause type."""
+    """Counts of one clause type."""
 
     both: int = 0
     """Documents that have it and in which it was found."""
@@ -79,7 +79,7 @@ class TypeCounts:
         return TypeCounts(*(getattr(self, column.name) + getattr(addend, column.name) for column in fields(self)))
 
     def rates(self) -> dict[str, Any]:
-        """As shares from 0 to 1; None where nothing was counted."""
+        """Return precision, recall and accuracy from 0 to 1; None where nothing was counted."""
         found_total, gold_total = self.both + self.only_found, self.both + self.only_gold
         return {
             "documents_with": gold_total,
@@ -95,7 +95,7 @@ class TypeCounts:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A run against a golden set."""
+    """Result of comparing a run with a golden set."""
 
     types: Mapping[str, TypeCounts]
     traps: int
@@ -114,7 +114,7 @@ class Scores:
     """Golden documents that the run has a text of."""
 
     def mean(self) -> dict[str, float | None]:
-        """Over the types that some golden document has."""
+        """Average the rates over the types that some golden document has."""
         rows = [counts.rates() for counts in self.types.values() if counts.both + counts.only_gold]
         names = ("doc_f1", "span_recall", "span_precision")
         return {name: _share(sum(row[name] or 0 for row in rows), len(rows)) for name in names}
@@ -134,14 +134,14 @@ class Scores:
 
 @dataclass(slots=True)
 class _GoldSpans:
-    """The gold of one document and type."""
+    """Gold spans of one document and type."""
 
     spans: list[tuple[Span, int | None]] = field(default_factory=list)
     uncertain_spans: list[Span] = field(default_factory=list)
 
 
 def evaluate(gold: Sequence[Gold], read_documents: Iterable[ReadDocument], types: Sequence[str] = ()) -> Scores:
-    """Compare what was found with what is there.
+    """Compare findings with a golden set.
 
     `types` limits the clause types; without it those count that the golden set names outside its traps. Every document
     of `seen` counts, also one of which the set says nothing: it says that nothing is there. A trap is tested where its
@@ -184,7 +184,7 @@ def evaluate(gold: Sequence[Gold], read_documents: Iterable[ReadDocument], types
 
 
 def combine_scores(parts: Sequence[Scores]) -> Scores:
-    """The scores of several golden sets, each over its own documents."""
+    """Add up the scores of several golden sets, each over its own documents."""
     types: dict[str, TypeCounts] = {}
     for part in parts:
         for name, counts in part.types.items():
@@ -245,7 +245,7 @@ def _count(counts: TypeCounts, name: str, lines: Sequence[Gold], document: ReadD
 
 
 def _untestable_reason(trap: Gold, document: ReadDocument, letters: LetterIndex) -> str:
-    """Why nothing in this document could step into the trap; "" where something could."""
+    """Explain why no finding in this document could match the trap; "" where one could."""
     if document.looked_for is not None and trap.clause_type not in document.looked_for:
         return f"{trap.clause_type} was not looked for in {document.document}"
     if trap.text.strip() and not letters.spans(trap.text):
@@ -254,7 +254,7 @@ def _untestable_reason(trap: Gold, document: ReadDocument, letters: LetterIndex)
 
 
 def _trap_hits(trap: Gold, document: ReadDocument, letters: LetterIndex) -> list[TrapHit]:
-    """Findings of the trap's type that stand in it."""
+    """Return the findings of the trap's type that overlap it."""
     spans = letters.spans(trap.text) if trap.text.strip() else [(0, len(document.text))]
     return [
         TrapHit(document.document, trap.clause_type, finding.quote, finding.page, finding.unit)
@@ -269,13 +269,13 @@ def _span(finding: Finding) -> Span:
 
 
 def _nearest(spans: Sequence[Span], document: ReadDocument, name: str) -> Span:
-    """Of several places with the same words, the one that was found, else the first."""
+    """Choose among several places with the same words the one that was found, else the first."""
     found_spans = [_span(finding) for finding in document.findings if finding.clause_type == name and finding.spans]
     return next((span for span in spans if any(meets(span, found_span) for found_span in found_spans)), spans[0])
 
 
 def meets(gold: Span, quote: Span) -> bool:
-    """Whether a quote is of this clause, and of not much more."""
+    """Tell whether a quote covers this gold span without much more text."""
     shared = min(gold[1], quote[1]) - max(gold[0], quote[0])
     gold_chars, quote_chars = gold[1] - gold[0], quote[1] - quote[0]
     return shared > 0.5 * min(gold_chars, quote_chars) and quote_chars <= max(

@@ -1,4 +1,4 @@
-"""Golden sets: what a person says is in a document, and what must not be found in it. Pure."""
+"""Golden sets: clauses that a person marked in a document, and traps that must not be found. Pure."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Gold:
 
 
 def slug(name: str) -> str:
-    """The slug of a clause type as people write it."""
+    """Normalise a clause type as people write it to its slug."""
     return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
 
 
 def read_gold(lines: Iterable[str], name: str) -> list[Gold]:
-    """Lines of JSON: document (or doc), clause_type, text (or quote), page, must_not_find, uncertain.
+    """Read lines of JSON: document (or doc), clause_type, text (or quote), page, must_not_find, uncertain.
 
     Other keys are left alone. Raises GoldError with the first line that cannot be one.
     """
@@ -75,6 +75,6 @@ def _gold(row: Any, place: str) -> Gold:
 
 
 def matches(gold: str, document: str) -> bool:
-    """Whether a golden set means this document: by path, by file name, or by its stem."""
+    """Tell whether a golden set names this document: by path, file name or stem."""
     name = document.rpartition("/")[2]
     return gold in (document, name, name.rpartition(".")[0] or name)

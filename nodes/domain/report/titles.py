@@ -1,4 +1,4 @@
-"""What a person calls a document: by what it states about itself."""
+"""Titles of documents, made of the facts that they state about themselves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SITTING = ("court", "chamber", "decision_date")
 
 
 def title_of(facts: Sequence[Fact]) -> str:
-    """A decision by court, chamber, date and number, a contract by its title; "" where it states none of it.
+    """Name a court decision by court, chamber, date and number, a contract by its title; "" where it states none.
 
     What was not located in the document is left out.
     """

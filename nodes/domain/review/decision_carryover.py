@@ -1,4 +1,4 @@
-"""Which decisions of one run hold for another that scores the same findings by another playbook."""
+"""Carry-over of decisions from one run to a fork, which scores the same findings by another playbook."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from nodes.domain.runs.settings import DocumentResult, Run
 from nodes.domain.scoring.risk import score_with_reasons, unreviewed_risk
 
 SURFACE = "fork"
-"""What a decision that was carried over names as the place where it was made."""
+"""Surface that a carried-over decision names."""
 
 
 def carried_over(
     decisions: Sequence[Decision], packets: Iterable[Mapping[str, Any]], playbook: Playbook
 ) -> list[Decision]:
-    """The decisions on findings that look the same under the new playbook as they did to the person who decided.
+    """Return the decisions on findings that look the same under the new playbook as they did to the reviewer.
 
-    `packets` are those that people saw. The same is: risk, score and every reason; and who decided may do so under
+    `packets` are those that people saw. Risk, score and every reason must be equal, and the reviewer allowed under
     the new playbook.
     """
     shown_findings = {finding["finding_id"]: finding for packet in packets for finding in packet["findings"]}
@@ -48,12 +48,12 @@ def _still_holds(decision: Decision, packet_finding: Mapping[str, Any], playbook
 
 
 def count_unfinished(documents: Sequence[DocumentResult]) -> int:
-    """How many documents have not come to their end: only a run without any can be scored by another playbook."""
+    """Count the documents that are not done, failed or skipped; only a run without any can be forked."""
     return sum(document.state not in ("done", "failed", "skipped") for document in documents)
 
 
 def fork_of(parent: Run, playbook: Playbook, refs: Mapping[str, str], **changes: Any) -> Run:
-    """The run that scores the documents of `parent` anew; `refs` names the artifacts of its playbook.
+    """Build the run that scores the documents of `parent` anew; `refs` names the artifacts of its playbook.
 
     It keeps what was looked for, since nobody looks again, and has no limits, since it asks nobody.
     """

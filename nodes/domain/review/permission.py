@@ -1,4 +1,4 @@
-"""Who may decide on the findings of a review packet."""
+"""Permissions of reviewers on the findings of a review packet."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from nodes.domain.review.review import reviewer_key
 from nodes.domain.shared.formats import one_line
 
 UNNAMED_REVIEWERS = frozenset(("agent-inbox", "middleware"))
-"""What stands for a reviewer in the forms of a reply that name none; it is nobody of two people."""
+"""Reviewers in replies whose form names none; they do not count as one of two people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """The rules of one packet."""
+    """The rules of one packet on who may decide."""
 
     several: Mapping[str, int] = field(default_factory=dict)
     """Findings that need so many people who decide the same."""
     reviewers: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Who alone may decide on a finding."""
+    """The only reviewers of a finding, by its id."""
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What was said of findings that wait for one more person, by reviewer."""
+    """Verdicts by reviewer on findings that wait for one more person."""
 
     @classmethod
     def of(cls, packet: Mapping[str, Any]) -> Permission:
-        """An older packet has no such rules."""
+        """Read the rules of a packet; an older one has none."""
         return cls(*(packet.get(key, {}) for key in ("several", "reviewers", "said")))
 
     def may(self, reviewer: str, finding_id: str) -> bool:
-        """Whether the playbook lets this person decide on the finding."""
+        """Tell whether the playbook lets this person decide on the finding."""
         names = self.reviewers.get(finding_id, ())
         return not names or reviewer_key(reviewer) in map(reviewer_key, names)
 
     def objection(self, reviewer: str, finding_id: str, verdict: str) -> str:
-        """Why this decision cannot be taken, in a sentence; "" when it can."""
+        """Explain in one sentence why a decision cannot be taken; "" when it can."""
         subject, reviewer_name = f"Finding {one_line(finding_id, 40)}", one_line(reviewer, 60)
         if not self.may(reviewer, finding_id):
             names = ", ".join(one_line(name, 60) for name in self.reviewers[finding_id][:5])

@@ -1,4 +1,4 @@
-"""Read any answer to the review gate: what it decides, or one sentence on what is wrong with it.
+"""Reader of any answer to the review gate: the decisions in it, or one sentence on what is wrong with it.
 
 Code after an interrupt must not raise, since LangGraph would refuse every later reply; so this reader is total.
 
@@ -43,7 +43,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a reply says. Either `error` is set and nothing else counts, or it is good."""
+    """A reply as it was read. Either `error` is set and nothing else counts, or it is good."""
 
     reviewer: str = ""
     choices: tuple[Choice, ...] = ()
@@ -64,12 +64,12 @@ class Reply:
 
 
 class _ReplyError(Exception):
-    """Carries the sentence from where the fault is seen to `read_reply`; never leaves this module."""
+    """Error with the sentence that `read_reply` returns; never leaves this module."""
 
 
 @dataclass(frozen=True, slots=True)
 class _OpenGate:
-    """What the reply must answer."""
+    """The open gate: what a reply may decide."""
 
     sha256: str
     ids: frozenset[str]
@@ -171,7 +171,7 @@ def _choice(entry: object, number: int) -> Choice:
 
 
 def _require_permission(reply: Reply, gate: _OpenGate) -> Reply:
-    """The reply, unless somebody decides who may not, or says a second time what needs a second person."""
+    """Return the reply; refuse a reviewer who is not allowed, and one who repeats what needs a second person."""
     for choice in reply.choices:
         if objection := gate.permission.objection(reply.reviewer, choice.finding_id, choice.verdict):
             raise _ReplyError(objection)
@@ -257,7 +257,7 @@ def _middleware(entries: Sequence[dict[Any, Any]], gate: _OpenGate) -> Reply:
 
 
 def _edited(action: object, gate: _OpenGate, reply: Reply) -> Reply:
-    """An edited action: its args hold decisions_json, or our own keys."""
+    """Read an edited action: its args hold decisions_json, or our own keys."""
     args = action.get("args") if isinstance(action, dict) else None
     args = args if isinstance(args, dict) else action
     if isinstance(args, dict) and _text(args.get("decisions_json")):
@@ -268,7 +268,7 @@ def _edited(action: object, gate: _OpenGate, reply: Reply) -> Reply:
 
 
 def _nested(value: object, gate: _OpenGate, reply: Reply) -> Reply:
-    """Our own form inside somebody else's: an object, a list of decisions, or the JSON text of one."""
+    """Read our own form inside another one: an object, a list of decisions, or the JSON text of either."""
     if isinstance(value, str):
         value = _parse(value)
     if isinstance(value, (list, tuple)):

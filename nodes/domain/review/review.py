@@ -1,7 +1,7 @@
-"""The review packet that a person sees, and what their decisions add up to.
+"""The review packet that a person sees, and the decisions that result.
 
 A packet is JSON-plain and has no clock in it, so the same findings give the same bytes and the same sha256; that sha256
-is what a decision names. `nodes.domain.review.review_request` shows a packet, `nodes.domain.review.reply` reads the answer.
+is what a decision names. `review_request` shows a packet, `reply` reads the answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PACKET_FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person decided on one finding, seeing one packet."""
+    """A person's decision on one finding, made on one packet."""
 
     finding_id: str
     verdict: Verdict
@@ -41,30 +41,30 @@ class Decision:
     """Where it was made: cli, api, studio."""
 
     def shown(self) -> dict[str, Any]:
-        """As its finding bears it, plain: verdict, reviewer, reason, at (ISO 8601), packet."""
+        """Return the decision as its finding holds it, JSON-plain: verdict, reviewer, reason, at (ISO 8601), packet."""
         plain = {"verdict": self.verdict, "reviewer": self.reviewer, "reason": self.reason}
         return {**plain, "at": self.at.isoformat(), "packet": self.packet}
 
 
 def most_serious_first(finding: Finding) -> tuple[int, int, str, int, str]:
-    """Sort key: risk, score, then document and page, so that the order never depends on the order of reading."""
+    """Sort key by risk, score, document and page, so that the order never depends on the order of reading."""
     risk = RISKS.index(finding.risk) if finding.risk in RISKS else 0
     return (-risk, -finding.score, finding.document, finding.page or 0, finding.finding_id)
 
 
 def acceptable_by_one_person(findings: Iterable[Finding], playbook: Playbook) -> tuple[str, ...]:
-    """Ids of the findings that "accept all" covers: those whose risk the playbook lets one person accept at once."""
+    """Return the ids that "accept all" covers: findings whose risk the playbook lets one person accept at once."""
     risks = frozenset(playbook.review.one_person_may_accept)
     return tuple(finding.finding_id for finding in findings if finding.risk in risks and finding.reviewers_needed == 1)
 
 
 def reviewer_key(name: str) -> str:
-    """A reviewer's name as names are compared: case and spaces do not count."""
+    """Normalise a reviewer's name for comparison: case and spaces do not count."""
     return " ".join(name.casefold().split())
 
 
 def allowed_reviewers(finding: Finding, risk: str, playbook: Playbook) -> tuple[str, ...]:
-    """Who alone may decide on a finding of this risk; () when anybody may. The first entry that fits holds."""
+    """Return the only reviewers of a finding of this risk; () when anybody may. The first matching rule holds."""
     types = {finding.clause_type, finding.about}
     for entry in playbook.review.reviewers:
         if (not entry.risks or risk in entry.risks) and (not entry.types or types & set(entry.types)):
@@ -72,7 +72,7 @@ def allowed_reviewers(finding: Finding, risk: str, playbook: Playbook) -> tuple[
     return ()
 
 
-def packet(
+def freeze_packet(
     run_id: str, playbook: Playbook, round_number: int, findings: Iterable[Finding], decisions: Iterable[Decision] = ()
 ) -> dict[str, Any]:
     """Freeze what a person has to look at.
@@ -145,17 +145,17 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
 
 
 def to_bytes(packet: Mapping[str, Any]) -> bytes:
-    """The canonical bytes of a packet: sorted keys, no spaces, ASCII (so that even a lone surrogate has bytes)."""
+    """Return the canonical bytes of a packet: sorted keys, no spaces, ASCII (even a lone surrogate has bytes)."""
     return json.dumps(packet, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
 def sha256_of(packet: Mapping[str, Any]) -> str:
-    """What decisions name: the sha256 of the canonical bytes."""
+    """Return the sha256 of the canonical bytes, by which decisions name a packet."""
     return hashlib.sha256(to_bytes(packet)).hexdigest()
 
 
 def latest(decisions: Iterable[Decision], several: Mapping[str, int] | None = None) -> dict[str, Decision]:
-    """The decision that holds on each finding: the last one in the order given (the ledger's, oldest first).
+    """Return the decision that holds on each finding: the last one in the order given (the ledger's, oldest first).
 
     `several` says on which findings how many different people must have decided the same. Such a decision bears all
     their names; before there are so many, none holds.
@@ -181,7 +181,7 @@ def latest(decisions: Iterable[Decision], several: Mapping[str, int] | None = No
 
 
 def opinions(decisions: Iterable[Decision], finding_id: str) -> dict[str, str]:
-    """The last verdict of each person on a finding, by the name that they gave."""
+    """Return the last verdict of each person on a finding, by the name that they gave."""
     last_decisions = {
         reviewer_key(decision.reviewer): decision for decision in decisions if decision.finding_id == finding_id
     }
@@ -189,20 +189,20 @@ def opinions(decisions: Iterable[Decision], finding_id: str) -> dict[str, str]:
 
 
 def undecided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> tuple[str, ...]:
-    """Ids of the packet's findings on which no decision holds yet, in the packet's order."""
+    """Return the ids of the packet's findings on which no decision holds yet, in the packet's order."""
     decided = latest(decisions, packet.get("several"))
     return tuple(finding["finding_id"] for finding in packet["findings"] if finding["finding_id"] not in decided)
 
 
 def decided(packet: Mapping[str, Any], decisions: Iterable[Decision]) -> frozenset[str]:
-    """Ids of the packet's findings on which a decision holds by now."""
+    """Return the ids of the packet's findings on which a decision holds by now."""
     return frozenset(finding["finding_id"] for finding in packet["findings"]) - frozenset(undecided(packet, decisions))
 
 
 def changes_scores(
     new: Iterable[Decision], earlier: Iterable[Decision] = (), several: Mapping[str, int] | None = None
 ) -> bool:
-    """Whether `new` rejects a finding that counted, or takes back a rejection: only then do scores move."""
+    """Tell whether `new` rejects a finding that counted, or takes back a rejection: only then do scores change."""
     new, earlier = list(new), list(earlier)
     before, after = latest(earlier, several), latest([*earlier, *new], several)
     touched = {decision.finding_id for decision in new} & after.keys()

@@ -1,4 +1,4 @@
-"""What the review gate shows: a review packet in at most 8 kB, with an example of a reply."""
+"""Payload of the review gate: a review packet in at most 8 kB, with an example of a reply."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAYLOAD_BYTES = 8_000
 """The most that a gate's payload takes as JSON text in ASCII, its longest form."""
 
 EXAMPLE = " A good reply: "
-"""Stands between what was wrong with a reply and the example of a good one."""
+"""Separates the problem of a reply from the example of a good one."""
 
 TOP_FINDINGS = 10
 _QUOTE_LIMITS = (120, 80, 48, 24, 12, 0)
@@ -90,7 +90,7 @@ def gate_payload(packet: Mapping[str, Any], packet_sha256: str, reply_error: str
 
 
 def example_reply(packet: Mapping[str, Any]) -> dict[str, Any]:
-    """A reply that can be pasted once the name is filled in, with ids of this packet."""
+    """Build a reply that can be pasted once the name is filled in, with ids of this packet."""
     ids = [one_line(finding["finding_id"], 40) for finding in packet["findings"][:2]]
     if not ids:
         return {"reviewer": "your name", "accept_all": True}
@@ -181,7 +181,7 @@ def _description(
 
 
 def _reviewer_rules(packet: Mapping[str, Any]) -> list[str]:
-    """What the playbook asks of the people who decide, beyond a decision."""
+    """Describe the playbook's rules on reviewers: two people alike, or named people only."""
     waiting = {finding["finding_id"] for finding in packet["findings"]}
     several, restricted = waiting & set(packet.get("several", {})), waiting & set(packet.get("reviewers", {}))
     verdicts = packet.get("said", {})

@@ -1,4 +1,4 @@
-"""Missing clauses: what an agreement lacks is a finding of its own, without a quote and without a page."""
+"""Findings of missing clauses: what an agreement lacks, without a quote and without a page."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _AGREEMENT = re.compile(r"\b(?:agreements?|contracts?|contrats?|terms|conditions
 
 
 def verdict_on(finding: Finding) -> str:
-    """accept, reject, or "" while nobody has decided."""
+    """Return accept, reject, or "" while nobody has decided."""
     return str(finding.decision.get("verdict", "")) if finding.decision else ""
 
 
 def counts_as_present(finding: Finding) -> bool:
-    """Whether a clause is there because of this finding: not rejected, and located or accepted."""
+    """Tell whether a finding proves that its clause is there: not rejected, and located or accepted."""
     verdict = verdict_on(finding)
     if finding.about or _is_deleted(finding):
         return False
@@ -38,23 +38,23 @@ def counts_as_present(finding: Finding) -> bool:
 
 
 def _is_deleted(finding: Finding) -> bool:
-    """Whether an amendment certainly took the clause out and put nothing in its place."""
+    """Tell whether an amendment certainly deleted the clause without replacing it."""
     over = finding.overridden
     return bool(over and over["certain"] and over["action"] == "delete")
 
 
 def is_undecided_quote(finding: Finding) -> bool:
-    """Whether nobody has said yet if this quote, which is not in the document, is a clause of it."""
+    """Tell whether a quote that is not in the document still waits for a decision."""
     return not verdict_on(finding) and finding.alignment == "not_found"
 
 
 def refuted_absences(findings: Sequence[Finding]) -> set[str]:
-    """Clause types that a reviewer says are there, though nothing was found: a missing clause was rejected."""
+    """Return the clause types whose absence a reviewer rejected: they are there, though nothing was found."""
     return {finding.about for finding in findings if finding.about and verdict_on(finding) == "reject"}
 
 
 def present_types(findings: Sequence[Finding], playbook: Playbook) -> set[str]:
-    """Clause types of the playbook that count as there."""
+    """Return the clause types of the playbook that count as present."""
     playbook_types = set(playbook.types)
     return {
         finding.clause_type
@@ -64,7 +64,7 @@ def present_types(findings: Sequence[Finding], playbook: Playbook) -> set[str]:
 
 
 def is_agreement(result: DocumentResult, types: Collection[str], parts: Collection[str] = ()) -> bool:
-    """Whether a document with these clause types is one of which a clause can be missed.
+    """Tell whether a document with these clause types is an agreement, which can lack a clause.
 
     `parts` are documents known to belong to another; one whose name says that it changes another or hangs on it is
     left out too, since what it does not say stands elsewhere.
@@ -78,7 +78,7 @@ def is_agreement(result: DocumentResult, types: Collection[str], parts: Collecti
 
 
 def can_lack(result: DocumentResult, types: Collection[str], playbook: Playbook, parts: Collection[str] = ()) -> bool:
-    """Whether what the playbook requires can be missed in a document with these clause types.
+    """Tell whether a document with these clause types can lack what the playbook requires.
 
     Of a decision always, unless it is attached to another: one in which nothing was seen is what a person must see.
     """
@@ -99,7 +99,7 @@ def missing_clauses(
     looked_for: SearchScope,
     parts: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """A finding for each required clause that an agreement lacks, in the order of the run; not scored yet.
+    """Yield a finding for each required clause that an agreement lacks, in the order of the run; not scored yet.
 
     None for a clause that another document of the supplier has, that a person has still to judge, or that nobody
     looked for.

@@ -22,7 +22,7 @@ from nodes.domain.text.quantities import PLAIN, Quantity, plain_number, quantiti
 LAW, CAPS = "governing_law", ("cap_on_liability", "uncapped_liability")
 UNLIMITED, FEES = "unlimited", "fees"
 MOST_CONTRADICTIONS = 3
-"""Contradictions that are told of one finding."""
+"""Contradictions that are reported of one finding."""
 
 _AMOUNT = "<amount>"
 _SCOPE = (
@@ -88,17 +88,17 @@ _UNLIMITED = (
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What one sentence of a finding settles for the whole contract."""
+    """A statement of one sentence about the whole contract: its law, or the limit of liability."""
 
     finding: Finding
     about: tuple[str, ...]
-    """What it is about; only statements about the same are compared."""
+    """The subject; only statements on the same subject are compared."""
     value: str
-    """As people are told it: Ireland, EUR 100,000, unlimited."""
+    """As shown to people: Ireland, EUR 100,000, unlimited."""
 
 
 def contradictions_of(findings: Sequence[Finding]) -> Mapping[str, str]:
-    """By finding, what it contradicts: "contradicts page 3: EUR 100,000 against EUR 1,000,000".
+    """Map each contradicted finding to its reason: "contradicts page 3: EUR 100,000 against EUR 1,000,000".
 
     Findings that were rejected, not located or certainly replaced contradict nothing. The order changes nothing.
     """
@@ -149,7 +149,7 @@ def _statements(finding: Finding) -> Iterator[_Statement]:
 
 
 def _liability(finding: Finding, sentence: str) -> Iterator[_Statement]:
-    """A cap is compared with one of the same measure, for one may be for each claim; what is unlimited, with any."""
+    """Yield statements on liability: caps are compared by the same measure (per claim, a year), unlimited with any."""
     amounts = [quantity for quantity in quantities(sentence) if quantity.kind == "amount"]
     if len({(quantity.value, quantity.unit) for quantity in amounts}) == 1:
         first, last = amounts[0], amounts[-1]
@@ -168,7 +168,7 @@ def _liability(finding: Finding, sentence: str) -> Iterator[_Statement]:
 
 
 def _fees_as_amount(sentence: str) -> tuple[str, str] | None:
-    """A sentence with what was paid in the place of an amount, and how people call that: fees of 12 months."""
+    """Replace a measure in fees by the placeholder of an amount; returns sentence and label: fees of 12 months."""
     plain = without_label(sentence)
     match = _FEES.search(plain)
     if match is None:
@@ -187,7 +187,7 @@ def _months(period: Quantity) -> str:
 
 
 def _match_liability(patterns: Sequence[re.Pattern[str]], sentence: str) -> tuple[str, str, str] | None:
-    """(party, total or "", per what or "") of a sentence that says just this."""
+    """Match a sentence that says nothing else; returns (party, "total" or "", per claim or year or "")."""
     plain = without_label(sentence)
     for pattern in patterns:
         if match := pattern.match(plain):

@@ -1,4 +1,4 @@
-"""What a clause counts by the words of its quote: the points of a playbook's modifiers, each with its reason."""
+"""Points of a clause by the words of its quote: those of the playbook's modifiers, each with its reason."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nodes.domain.shared.errors import PlaybookError
 from nodes.domain.text.negation import denials, mask_denials
 
 SEARCH_SECONDS = 5.0
-"""One pattern on one quote takes a thousandth of it; one that takes longer would hold up the whole run."""
+"""Timeout of one pattern on one quote; a usual search takes a thousandth of it."""
 
 
 def points_of(quote: str, clause: Clause) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
-    """Points of a clause with this quote, their chain of reasons, and what does not count since the quote denies it.
+    """Return the points of a clause with this quote, their reasons, and the modifiers that its negations cancel.
 
     Zero points give no reason.
     """
@@ -55,5 +55,5 @@ def _pattern_matches(pattern: str, quote: str, clause_type: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> Any:
-    """By the library that can be told when to give up; its patterns are those of `re`."""
+    """Compile with `regex`, whose searches take a timeout; its patterns are those of `re`."""
     return regex.compile(pattern, regex.IGNORECASE)

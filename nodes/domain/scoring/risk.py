@@ -1,4 +1,4 @@
-"""Scores findings, documents and suppliers by the rules of a playbook: same input, same score, with its reasons."""
+"""Risk of findings, documents and suppliers by the rules of a playbook: same input, same score, with its reasons."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from nodes.domain.text.documents import UNTICKED
 from nodes.domain.text.supplier_names import fullest
 
 OTHERS_DIVISOR = 4
-"""Beside the gravest item, all others together count for one part in so many."""
+"""Beside the gravest factor, the sum of all others is divided by this."""
 _LAST = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """Risk of a document or a supplier."""
+    """Risk rating of a document or a supplier."""
 
     risk: Risk
     score: int
@@ -45,7 +45,7 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Everything that score knows; equal for equal input in whatever order."""
+    """Scored findings and ratings of a run; equal for equal input in whatever order."""
 
     findings: tuple[Finding, ...]
     """By document, page, place and type, each with risk, score, reasons, needs_review and review_reason."""
@@ -57,7 +57,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """One thing that counts for a document: a clause type that is there, or one that is not."""
+    """One factor of a document's risk: a clause type that is present, or one that is missing."""
 
     clause_type: str
     score: int
@@ -124,12 +124,12 @@ def _rate(finding: Finding, playbook: Playbook) -> Finding:
 
 
 def unreviewed_risk(finding: Finding, playbook: Playbook) -> Risk:
-    """The risk of a finding by what is written there, whatever anybody decided on it."""
+    """Return the risk of a finding by its words alone, whatever anybody decided on it."""
     return risk_of(score_with_reasons(finding, playbook)[0], playbook.thresholds)
 
 
 def reviewers_needed(finding: Finding, playbook: Playbook) -> int:
-    """How many different people must decide the same on it."""
+    """Return how many different people must decide alike on a finding."""
     return _needed(unreviewed_risk(finding, playbook), playbook) if playbook.review.four_eyes else 1
 
 
@@ -138,7 +138,7 @@ def _needed(risk: Risk, playbook: Playbook) -> int:
 
 
 def score_with_reasons(finding: Finding, playbook: Playbook) -> tuple[int, tuple[str, ...]]:
-    """Score and chain of reasons, whatever anybody decided."""
+    """Return score and chain of reasons of a finding, whatever anybody decided on it."""
     if finding.about:
         missing = playbook.clause(finding.about)
         points = missing.points_if_missing if missing else 0
@@ -155,7 +155,7 @@ def _clamped(points: int) -> int:
 
 
 def risk_of(points: int, thresholds: Thresholds) -> Risk:
-    """What a score is called."""
+    """Return the risk level of a score."""
     if points >= thresholds.critical:
         return "critical"
     if points >= thresholds.high:
@@ -164,7 +164,7 @@ def risk_of(points: int, thresholds: Thresholds) -> Risk:
 
 
 def _review_reason(finding: Finding, risk: Risk, playbook: Playbook) -> str:
-    """Why a person must look at an undecided finding; "" when nobody must."""
+    """Explain why a person must look at an undecided finding; "" when nobody must."""
     if verdict_on(finding):
         return ""
     review, reasons = playbook.review, []
@@ -201,7 +201,7 @@ def _factors_of(
     sought: Collection[str],
     parts: Collection[str],
 ) -> list[_Factor]:
-    """The gravest finding of each type, and the clauses that an agreement lacks."""
+    """List the gravest finding of each type, and the clauses that an agreement lacks."""
     best: dict[str, Finding] = {}
     for finding in findings:
         if counts_as_present(finding) and finding.score > best.get(finding.clause_type, finding.with_(score=-1)).score:
@@ -227,7 +227,7 @@ def _missing_factors(present: set[str], playbook: Playbook, sought: Collection[s
 
 
 def factor_reason(finding: Finding, playbook: Playbook) -> str:
-    """What a finding counts for, as the reasons of its supplier say it behind the score."""
+    """Describe a finding as a reason of its supplier's rating, without the score in front."""
     if missing := playbook.clause(finding.about) if finding.about else None:
         return _missing_text(missing)
     clause = playbook.clause(finding.clause_type) or hostile_clause(finding.clause_type)
@@ -245,7 +245,7 @@ def _title(clause: Clause) -> str:
 
 
 def _rating(factors: Iterable[_Factor], thresholds: Thresholds) -> Rating:
-    """The gravest item in full and a share of the others, gravest first."""
+    """Rate by the gravest factor in full and a share of the others; reasons are sorted, gravest first."""
     ranked = sorted(factors, key=lambda factor: (-factor.score, factor.clause_type, factor.reason))
     if not ranked:
         return Rating("low", 0, ())
@@ -260,7 +260,7 @@ def _suppliers(
     findings: Mapping[str, list[Finding]],
     playbook: Playbook,
 ) -> dict[str, Rating]:
-    """Over all documents of a supplier: a clause is missing only when none of them has it."""
+    """Rate suppliers over all their documents: a clause is missing only when none of them has it."""
     groups: dict[str, list[DocumentResult]] = defaultdict(list)
     for result in results:
         groups[supplier_key(result)].append(result)

@@ -1,4 +1,4 @@
-"""The note as one HTML file: opens offline, asks nothing of a network, every claim linked to its evidence and back."""
+"""Renderer of the note as one HTML file: works offline, and links every claim to its evidence and back."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FRENCH_SPACE = re.compile(r" (?=[:;?!»])|(?<=«) ")
 
 @dataclass(frozen=True, slots=True)
 class ReportFacts:
-    """What the report says about the run beside its note; what is not known is left out of the page."""
+    """Facts about the run that the report shows beside its note; empty ones are left out of the page."""
 
     run: str = ""
     """Name and id, as people know the run."""
@@ -66,7 +66,7 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class _Reason:
-    """A reason of a supplier's risk: what leads to its evidence, the rest, and where that is, "" for nowhere."""
+    """A reason of a supplier's risk: the linked part, the rest, and the link to its evidence, "" for none."""
 
     head: str
     tail: str
@@ -142,7 +142,7 @@ def _reasons(note: Note, rating: SupplierRating) -> list[_Reason]:
 
 
 def _by_risk(note: Note) -> list[tuple[str, str, int]]:
-    """Risk, its label and how many findings have it; rejected ones do not count."""
+    """Count the findings of each risk, with its label; rejected ones do not count."""
     counting = [finding.risk for finding in note.findings if status_of(finding) != "rejected"]
     return [(risk, risk_label(risk, note.language), counting.count(risk)) for risk in reversed(RISKS)]
 
@@ -198,7 +198,7 @@ def _clean(value: object) -> object:
 
 
 def _french(value: object) -> object:
-    """Clean, and with spaces that no line is broken at before the marks that French sets apart."""
+    """Clean a text, with no-break spaces before the punctuation that French sets apart."""
     cleaned = _clean(value)
     return (
         cleaned if isinstance(cleaned, Markup) or not isinstance(cleaned, str) else _FRENCH_SPACE.sub("\u00a0", cleaned)
@@ -206,5 +206,5 @@ def _french(value: object) -> object:
 
 
 def _csp(text: str) -> str:
-    """The hash under which a browser lets this inline text run, and no other."""
+    """Return the content-security-policy hash that allows exactly this inline text."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

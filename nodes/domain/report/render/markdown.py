@@ -1,4 +1,4 @@
-"""The note as Markdown: hostile text escaped, every mark a link to the evidence at the end."""
+"""Renderer of the note as Markdown: text of documents is escaped, every mark links to the evidence at the end."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from nodes.domain.shared.formats import alignment_label, markdown, risk_label
 
 
 def anchor(finding_id: str) -> str:
-    """The id under which a finding's evidence stands, in Markdown and HTML alike."""
+    """Return the anchor id of a finding's evidence, in Markdown and HTML alike."""
     return "f-" + re.sub(r"[^0-9A-Za-z-]", "", finding_id)
 
 
 def mark(finding_id: str) -> str:
-    """What a sentence shows for a finding: F:ab12cd34ef56."""
+    """Return the mark of a finding behind a sentence: F:ab12cd34ef56."""
     return "F:" + re.sub(r"[^0-9A-Za-z-]", "", finding_id)
 
 
 def decision_text(finding: Finding, language: str) -> str:
-    """What became of a finding, by whom, when and why, in one plain sentence part."""
+    """Describe a finding's status with reviewer, time and reason, as part of a sentence."""
     table = texts(language)
     status = status_of(finding)
     text = table[f"status_{status}"]
@@ -39,7 +39,7 @@ def decision_text(finding: Finding, language: str) -> str:
 
 
 def to_markdown(note: Note) -> str:
-    """The whole note; the evidence at the end has every finding with quote, place, alignment and decision."""
+    """Render the note; the evidence at the end has every finding with quote, place, alignment and decision."""
     lines = [f"# {markdown(note.title)}", ""]
     decisions = 0
     for section in note.sections:
@@ -59,7 +59,7 @@ def to_markdown(note: Note) -> str:
 
 
 def _table(section: Section, heads: Sequence[str]) -> Iterable[str]:
-    """One row a decision: its number leads to its section, the sections being in the same order."""
+    """Yield the table of court decisions: each number links to its section, in the same order."""
     # The last cell is the document, whose name may hold anything.
     rows = [sentence.text.split(" · ", len(heads) - 2) for sentence in section.sentences]
     yield "| " + " | ".join(heads) + " |"

@@ -1,4 +1,4 @@
-"""Reasons of a score in the language of the note: what ships with us is put into French, the words of others stay."""
+"""Reasons of scores and ratings in the language of the note: shipped texts become French, those of others stay."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ _AGENTS = {"the local engine": "le moteur local", "the model": "le modèle", "un
 
 
 def reasons_in(language: str, text: str, about: str = "") -> str:
-    """Reasons parted by semicolons. `about`: what the note calls the clause that is missing."""
+    """Translate reasons separated by semicolons. `about`: the note's name of the clause that is missing."""
     return " ; ".join(_french(reason, about) for reason in text.split("; ")) if language == "fr" else text
 
 
 def rating_reason_in(language: str, text: str, names: Mapping[str, str]) -> str:
-    """A reason of a supplier's risk, "40 Cap on liability, page 3: +20 …", with the note's name of the clause.
+    """Translate a reason of a supplier's risk, "40 Cap on liability, page 3: +20 …", with the note's clause name.
 
     `names`: what the scores call a clause type → what the note calls it.
     """
@@ -104,7 +104,7 @@ def rating_reason_in(language: str, text: str, names: Mapping[str, str]) -> str:
 
 
 def reasons_of(note: Note, finding: Finding) -> tuple[str, ...]:
-    """The chain of reasons of a finding as the note shows it."""
+    """Return the reasons of a finding as the note shows them."""
     about = (note.titles or {}).get(finding.about) or words_of(finding.about)
     return tuple(reasons_in(note.language, reason, about) for reason in finding.reasons)
 
@@ -127,7 +127,7 @@ def _french(reason: str, about: str) -> str:
 
 
 def _french_value(value: str) -> str:
-    """A value of a reason in French, as far as it is not the document's own."""
+    """Translate a value inside a reason into French, unless it is the document's own."""
     if not (fees := _FEES.fullmatch(value)):
         return _AGENTS.get(value, value.replace(".", ",") if _DECIMAL.fullmatch(value) else value)
     months = f" de {fees['months']} mois" if fees["months"] else ""
@@ -137,9 +137,9 @@ def _french_value(value: str) -> str:
 def grounds_of(
     rating: SupplierRating, findings: Sequence[Finding], documents: Sequence[DocumentResult], playbook: Playbook
 ) -> tuple[Finding | None, ...]:
-    """For each reason of a standing, as scored, the finding that gives it: the first one, as in the score.
+    """Return for each reason of a rating, as scored, the finding that gives it: the first one, as in the score.
 
-    `behind` are the findings of this supplier, `documents` those of the run.
+    `findings` are those of this supplier, `documents` those of the run.
     """
     order = {row.document: row.ordinal for row in documents}
     first: dict[str, Finding] = {}
@@ -157,31 +157,7 @@ def rating_as_shown(
     names: Mapping[str, str],
     documents: Sequence[str],
 ) -> SupplierRating:
-    """A standing as the note shows it; where a supplier has several `documents`, a page is a page of one that is named.
-
-    `names`: what the scores call a clause type → what the note calls it.
-    """
-    file_names = Counter(name.rpartition("/")[2] for name in documents)
-    reasons = []
-    for reason, ground in zip(rating.reasons, grounds, strict=True):
-        text = rating_reason_in(language, reason, names)
-        if len(documents) > 1 and ground is not None and ground.page is not None:
-            page, file_name = f", {ground.unit} {ground.page}", ground.document.rpartition("/")[2]
-            document = file_name if file_names[file_name] == 1 else ground.document
-            text = text.replace(page, f", {one_line(document, NAME_LIMIT)}{page}", 1)
-        reasons.append(text)
-    marks = tuple(ground.finding_id if ground else "" for ground in grounds)
-    return replace(rating, reasons=tuple(reasons), grounds=marks)
-
-
-def rating_as_shown(
-    rating: SupplierRating,
-    grounds: Sequence[Finding | None],
-    language: str,
-    names: Mapping[str, str],
-    documents: Sequence[str],
-) -> SupplierRating:
-    """A standing as the note shows it; where a supplier has several `documents`, a page is a page of one that is named.
+    """Return a rating as the note shows it; where a supplier has several `documents`, each page names its document.
 
     `names`: what the scores call a clause type → what the note calls it.
     """

@@ -1,6 +1,6 @@
 """The note's own words, in English and French; `str.format` fills them in.
 
-What places are counted in, {unit}, is called alike in both, and is feminine in French: page and section.
+The unit of places, {unit}, is the same word in both languages, feminine in French: page and section.
 """
 
 from __future__ import annotations
@@ -260,13 +260,13 @@ _TITLES = {"Due diligence of supplier contracts": "Audit de contrats fournisseur
 
 
 def note_title(playbook: str, run: str, language: str) -> str:
-    """The title of a note: that of its playbook, in French where it is one of ours, and the name of the run."""
+    """Return the title of a note: that of its playbook, in French where it is one of ours, and the name of the run."""
     title = _TITLES.get(playbook, playbook) if language == "fr" else playbook
     return f"{title}{' : ' if language == 'fr' else ': '}{run}" if run else title
 
 
 def texts(language: str) -> dict[str, str]:
-    """The table of a language; English for one that is not known."""
+    """Return the note's words in a language; English for an unknown one."""
     return FRENCH if language == "fr" else ENGLISH
 
 
@@ -316,7 +316,7 @@ _CONTRACT_FRENCH: Mapping[str, Any] = {
 
 
 def fact_texts(language: str) -> Mapping[str, Any]:
-    """The words about the terms of contracts; English for an unknown language. A unit has two forms, one and many."""
+    """Return the words on contract terms in a language; English for an unknown one. A unit is (singular, plural)."""
     return _CONTRACT_FRENCH if language == "fr" else _CONTRACT_ENGLISH
 
 
@@ -347,11 +347,11 @@ _RULINGS: dict[str, dict[str, str]] = {
 
 
 def ruling_texts(language: str) -> dict[str, str]:
-    """The words of a case-law note: French for "fr", else English."""
+    """Return the words of a case-law note: French for "fr", else English."""
     return _RULINGS["fr" if language == "fr" else "en"]
 
 
 def columns(language: str) -> tuple[str, ...]:
-    """Heads of the table of decisions."""
+    """Return the column heads of the table of court decisions."""
     words = ruling_texts(language)
     return tuple(words[name] for name in ("number", "date", "court", "solution", "document"))

@@ -1,4 +1,4 @@
-"""Who decided on a finding, when and why, in the words of a note."""
+"""Wording of a reviewer's decision in a note: who, when and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.domain.shared.formats import count, one_line, when
 
 
 def decision_words(finding: Finding, language: str) -> tuple[str, str, str]:
-    """(reviewer, " on 2026-11-29 03:12 UTC" or "", reason) of a finding's decision, clean and on one line each."""
+    """Return (reviewer, " on 2026-11-29 03:12 UTC" or "", reason) of a decision, clean and on one line each."""
     decision: Mapping[str, Any] = finding.decision or {}
     at = decision.get("at")
     try:
@@ -29,7 +29,7 @@ def decision_words(finding: Finding, language: str) -> tuple[str, str, str]:
 
 
 def reviewers_of(findings: Iterable[Finding], language: str) -> str:
-    """Who decided, and how many findings: "A. Martin (15 decisions), B. Roy (1 decision)"; "" where nobody did."""
+    """List who decided, with counts: "A. Martin (15 decisions), B. Roy (1 decision)"; "" where nobody did."""
     table = texts(language)
     counts = Counter(
         reviewer for finding in findings if finding.decision and (reviewer := decision_words(finding, language)[0])
@@ -41,7 +41,7 @@ def reviewers_of(findings: Iterable[Finding], language: str) -> str:
 
 
 def moment(at: datetime, language: str) -> str:
-    """A moment in the words of the language; raises ValueError for one without a zone."""
+    """Format a moment in the language of the note; raises ValueError for one without a zone."""
     text = when(at)
     if language != "fr":
         return text

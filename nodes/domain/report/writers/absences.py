@@ -1,4 +1,4 @@
-"""What the note says of clauses that are not there: with what was read, and only of documents that could have them."""
+"""Sentences on missing clauses: with the extent of reading, and only for documents that could have them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nodes.domain.shared.formats import NAME_LIMIT, one_line
 
 @dataclass(frozen=True, slots=True)
 class Absences:
-    """What is needed to say what is not there."""
+    """Writer of the sentences on missing clauses."""
 
     playbook: Playbook
     looked_for: SearchScope
@@ -36,7 +36,7 @@ class Absences:
     """" and "."""
 
     def of(self, documents: Sequence[DocumentResult]) -> Iterable[Sentence]:
-        """What the agreements among these documents lack; of another document no clause is missed.
+        """Yield what the agreements among these documents lack; other documents lack nothing.
 
         Where that is a finding, it is cited; one that waits or was rejected is told where those are.
         """
@@ -58,7 +58,7 @@ class Absences:
         yield from self._left_out([document for document in documents if document not in agreements])
 
     def unsought(self, documents: Iterable[DocumentResult]) -> Iterable[Sentence]:
-        """Clause types that no engine looked for, and in how many documents: nothing can be said about them."""
+        """Yield the clause types that no engine looked for, and in how many documents: nothing is known about them."""
         counts: dict[tuple[str, ...], int] = defaultdict(int)
         for document in documents:
             if document.state == "done":
@@ -76,14 +76,14 @@ class Absences:
         return self.types[document.document] & set(self.playbook.types)
 
     def _lacks(self, document: DocumentResult, clause_type: str) -> bool:
-        """Whether the note may say that nothing of this type was found in the document."""
+        """Tell whether the note may say that nothing of this type was found in the document."""
         if clause_type in self.types[document.document] or clause_type not in self.looked_for.types(document):
             return False
         finding = self.lacking.get((document.document, clause_type))
         return finding is None or is_stated(finding)
 
     def _left_out(self, documents: Sequence[DocumentResult]) -> Iterable[Sentence]:
-        """Documents of which it is not said what they lack, and why."""
+        """Yield the documents whose missing clauses are not listed, and why."""
         few = [document for document in documents if len(self._known(document)) < AGREEMENT_TYPES]
         for key, group in (("few", few), ("part", [document for document in documents if document not in few])):
             if group:

@@ -1,4 +1,4 @@
-"""The note of a contracts run: with the terms of each contract and what amendments override, every statement placed."""
+"""Writer of the note on contracts: the terms of each contract and what amendments override, each with its page."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ TERM_KINDS = (
     "effective_date", "agreement_date", "signature_date", "initial_term", "expiration_date", "renewal_term",
     "notice_period", "cap_amount", "cap_base", "governing_law", "court",
 )  # fmt: skip
-"""Kinds of facts that the line of a contract gives, in this order; of the first three the first that is stated."""
+"""Kinds of facts in the line of a contract, in this order; of the first three, only the first that is stated."""
 NOTE_FACT_KINDS = (*TERM_KINDS, "replaces")
 _AMOUNT = re.compile(
     r"(?:EUR|USD|GBP|CHF|€|US ?\$|\$|£) ?\d[\d.,' \u00a0\u202f]*\d|\d[\d.,' \u00a0\u202f]* ?(?:€|euros?|EUR|USD|\$|£)"
 )
 SHORT_QUOTE_CHARS = 60
-"""A quote up to this length is the name of a law: it stands beside its label."""
+"""A quote up to this length is the name of a law, and may be repeated beside its label."""
 _QUOTE = re.compile(r"“[^”]+”|« [^»]+ »")
 _VALUE = re.compile(r"(?:[“«] ?)?\{value\}(?: ?[”»])?")
 _ARTICLE = re.compile(r"\W*(\d{1,3}(?:\.\d{1,3})*)\b")
@@ -43,10 +43,10 @@ QUOTED_CHARS = 240
 
 
 def write_contract_note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact]], families: Families) -> Note:
-    """The note with, in the section of each supplier, the terms of its contracts and what amendments override.
+    """Write the note, with the contract terms and what amendments override in the section of each supplier.
 
-    `facts` by document, of the kinds NOTE_FACT_KINDS. Every statement is checked against the quote of its fact; where that does
-    not cover it, the quote itself is given, or the statement is left out and counted.
+    `facts` by document, of NOTE_FACT_KINDS. Every statement is checked against the quote of its fact; where that does
+    not cover it, the quote itself is given, or the statement is dropped and counted.
     """
     base = write_note(note_input)
     writer = _Writer(note_input, facts, families)
@@ -87,7 +87,7 @@ class _Writer:
         self.parties = sorted({finding.supplier for finding in note_input.findings if finding.supplier})
 
     def by_supplier(self) -> dict[str, list[DocumentResult]]:
-        """Documents that are done, by the title of their supplier's section."""
+        """Group the documents that are done by the title of their supplier's section."""
         names = display_names(rating.name for rating in self.note_input.ratings)
         groups: dict[str, list[DocumentResult]] = defaultdict(list)
         for row in self.note_input.documents:
@@ -103,7 +103,7 @@ class _Writer:
             yield from self.changes(row)
 
     def terms(self, row: DocumentResult) -> Iterator[Sentence]:
-        """One line with what the contract states of itself."""
+        """Yield one line with the terms that the contract states."""
         marks_by_text: dict[str, tuple[str, ...]] = {}
         for fact in self.chosen(row):
             if statement := self.statement(fact, row):
@@ -129,9 +129,9 @@ class _Writer:
             )
 
     def chosen(self, row: DocumentResult) -> list[Fact]:
-        """Located facts in the order of TERM_KINDS: one date of its beginning, few caps, one base unless it is fixed.
+        """Choose located facts in the order of TERM_KINDS: one start date, few caps, one cap base unless it is fixed.
 
-        What was computed is left out: the note gives the beginning and the term that the document states.
+        Computed facts are left out: the note gives the start and the term that the document states.
         """
         located = (fact for fact in self.facts.get(row.document, ()) if fact.page and fact.alignment != "not_found")
         stated = [fact for fact in located if not fact.computed]
@@ -150,7 +150,7 @@ class _Writer:
         return chosen if any(fact.kind not in _START_KINDS for fact in chosen) else []
 
     def statement(self, fact: Fact, row: DocumentResult) -> tuple[str, tuple[str, ...]] | None:
-        """The words for a fact with its page, and the marks of what they rest on; None where nothing covers them."""
+        """Word a fact with its page; returns text and marks, None where no evidence covers it."""
         marks = (self.borrow(fact, row).finding_id,)
         override, override_marks = self.override_of(fact, row)
         words = self.words[self.label(fact)]
@@ -159,7 +159,7 @@ class _Writer:
         return (covered, (*marks, *override_marks)) if covered else None
 
     def covered(self, text: str, quoting: str, fact: Fact, place: str, marks: tuple[str, ...]) -> str:
-        """What is said of a fact, or what it quotes, with its place; "" where nothing covers it, which is counted."""
+        """Return the text, or else the quote, with its place; "" (counted as dropped) where no evidence covers it."""
         problem = self.problem(f"{text} {place}", marks)
         if problem is None:
             return f"{text} {place}"
@@ -183,12 +183,12 @@ class _Writer:
         return fact.kind
 
     def quoting(self, fact: Fact) -> str:
-        """The words before a whole sentence that stands in for a value: "renewed for" takes a length of time only."""
+        """Return the label for a quoted sentence in place of a value: "renewed for" fits a length of time only."""
         label = self.label(fact)
         return str(self.words.get(f"{label}_quoted") or self.words[label])
 
     def value(self, fact: Fact) -> str:
-        """A value in the note's language where it is one of ours; what a document wrote stays as it is."""
+        """Word a normalised value in the note's language; what a document wrote stays as it is."""
         detail = fact.detail
         if fact.kind.endswith("_date"):
             return self.day(fact.value)
@@ -215,7 +215,7 @@ class _Writer:
             return value
 
     def changes(self, row: DocumentResult) -> Iterator[Sentence]:
-        """What an amendment does to which articles, with its page."""
+        """Yield what an amendment does to which articles, with its page."""
         member = self.families.members.get(row.document)
         replacements = [fact for fact in self.facts.get(row.document, ()) if fact.kind == "replaces" and fact.page]
         if member is None or not replacements:
@@ -238,14 +238,14 @@ class _Writer:
         yield Sentence(text, (*marks, *self.name_evidence(master)), "fact", self.words["changes"])
 
     def name_evidence(self, document: str) -> tuple[str, ...]:
-        """Evidence that knows the name of a document."""
+        """Return the evidence for the name of a document."""
         member = self.families.members.get(document)
         if member is None or member.named_at is None or not member.named_at.page:
             return ()
         return (self.borrow(member.named_at, member.row).finding_id,)
 
     def with_override(self, sentence: Sentence) -> Sentence:
-        """The sentence of a finding that an amendment overrides says so."""
+        """Add to the sentence of an overridden finding that an amendment overrides it."""
         if sentence.kind != "fact" or len(sentence.finding_ids) != 1:
             return sentence
         finding = self.by_id.get(sentence.finding_ids[0])
@@ -256,7 +256,7 @@ class _Writer:
         return replace(sentence, text=text, finding_ids=(*sentence.finding_ids, *marks))
 
     def override_of(self, fact: Fact, row: DocumentResult) -> tuple[str, tuple[str, ...]]:
-        """What to say of a fact that stands in a clause which an amendment replaced, or perhaps did."""
+        """Word the override of the clause in which a fact stands, certain or possible; returns text and marks."""
         overridden = [
             finding for finding in self.findings[row.document] if finding.overridden and _holds(finding, fact)
         ]
@@ -279,7 +279,7 @@ class _Writer:
         return text, (place.finding_id,)
 
     def stated_at(self, finding: Finding, place: Finding) -> Finding | None:
-        """The stated finding of the amendment in which it changes the article of `finding`; None where several may."""
+        """Find the amendment's stated finding that changes the article of `finding`; None where several may."""
         action = (finding.overridden or {}).get("action")
         replacements = [
             fact
@@ -298,7 +298,7 @@ class _Writer:
         )
 
     def borrow(self, fact: Fact, row: DocumentResult) -> Finding:
-        """A fact in the form in which the check of sentences knows evidence."""
+        """Register a fact as a finding, so that the check of sentences accepts it as evidence."""
         borrowed = fact_as_finding(fact, row)
         key = borrowed.finding_id
         if key not in self.evidence:
@@ -309,7 +309,7 @@ class _Writer:
 
 
 def _figures(fact: Fact, written: str) -> str:
-    """A sum as the document writes it in figures, where it does so beside the words."""
+    """Return a sum as the document writes it in figures, where figures stand beside the words."""
     amount = f"{fact.detail['amount']} {fact.detail['currency']}"
     return next(
         (match.group().strip() for match in _AMOUNT.finditer(fact.quote) if amount in numbers_in(match.group())),
@@ -318,7 +318,7 @@ def _figures(fact: Fact, written: str) -> str:
 
 
 def _same_quote(first: str, second: str) -> bool:
-    """Do two statements rest on the same quote, given in full?"""
+    """Tell whether two statements rest on the same quote, given in full."""
     first_quote, second_quote = _QUOTE.search(first), _QUOTE.search(second)
     return bool(
         first_quote

@@ -1,4 +1,4 @@
-"""Write the note from accepted findings: the local writer, verbatim by construction."""
+"""Writer of the note from accepted findings: local, and verbatim by construction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from nodes.domain.evidence.note_model import (
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.searched_types import SearchScope
 from nodes.domain.playbook.titles import shipped_title
-from nodes.domain.report.wording.french_reasons import french_reading
 from nodes.domain.report.wording.reasons import grounds_of, rating_as_shown, reasons_in
 from nodes.domain.report.wording.texts import texts
 from nodes.domain.report.wording.verdicts import decision_words, reviewers_of
@@ -32,6 +31,7 @@ from nodes.domain.review.review import most_serious_first
 from nodes.domain.runs.settings import DocumentResult
 from nodes.domain.scoring.absence import MISSING
 from nodes.domain.shared.formats import NAME_LIMIT, count, one_line, risk_label
+from nodes.domain.shared.messages import french
 from nodes.domain.text.quantities import negated
 from nodes.domain.text.supplier_names import display_names, spelling
 
@@ -93,9 +93,9 @@ class _Writer:
         }
         self.scoring_findings = self.by_group(finding for finding in self.findings if finding.score > 0)
         names = self.clause_names()
-        self.ratings = [self.standing(rating, names) for rating in ranked]
+        self.ratings = [self.shown_rating(rating, names) for rating in ranked]
 
-    def standing(self, rating: SupplierRating, names: Mapping[str, str]) -> SupplierRating:
+    def shown_rating(self, rating: SupplierRating, names: Mapping[str, str]) -> SupplierRating:
         grounds = grounds_of(
             rating, self.scoring_findings[rating.name], self.note_input.documents, self.note_input.playbook
         )
@@ -104,7 +104,7 @@ class _Writer:
         return rating_as_shown(rating, grounds, self.language, names, supplier_documents)
 
     def clause_names(self) -> dict[str, str]:
-        """What the scores call a clause type → what this note calls it."""
+        """Map the names of clause types in the scores to those in this note."""
         clauses = (*self.note_input.playbook.clauses, *self.note_input.playbook.across)
         score_titles = {clause.type: title_in(clause.title, clause.type) for clause in clauses}
         return {
@@ -136,11 +136,13 @@ class _Writer:
         return count(number, self.texts[noun], self.texts[noun + "s"], self.language)
 
     def note(self) -> Note:
-        coverage, with_failures = coverage_sentences(self.read(), self.say, self.count, self.texts["and"])
+        coverage, with_failures = coverage_sentences(
+            self.localised_documents(), self.say, self.count, self.texts["and"]
+        )
         sections = [
             Section("coverage", self.say("coverage"), (*coverage, *self.absent.unsought(self.note_input.documents))),
-            Section("risk", self.say("risk"), tuple(self.risks())),
-            *self.suppliers(),
+            Section("risk", self.say("risk"), tuple(self.risk_sentences())),
+            *self.supplier_sections(),
         ]
         unstated: tuple[tuple[SectionKind, Callable[[Finding], Sentence]], ...] = (
             ("waiting", self.waiting_sentence),
@@ -151,7 +153,7 @@ class _Writer:
             sentences = tuple(sentence(finding) for finding in self.findings if status_of(finding) == kind)
             if sentences:
                 sections.append(Section(kind, self.say(kind), sentences))
-        sections.append(Section("about", self.say("about"), tuple(self.about())))
+        sections.append(Section("about", self.say("about"), tuple(self.about_sentences())))
         read = tuple(
             replace(rating, waiting=self.unreviewed(rating.name))
             for rating in self.ratings
@@ -160,16 +162,16 @@ class _Writer:
         findings = tuple(self.findings)
         return Note(self.note_input.title, self.language, tuple(sections), findings, read, self.titles, with_failures)
 
-    def read(self) -> list[DocumentResult]:
-        """The documents, with what is said of their reading in the note's language."""
+    def localised_documents(self) -> list[DocumentResult]:
+        """Return the documents, with their reasons and warnings in the note's language."""
         if self.language != "fr":
             return list(self.note_input.documents)
         return [
-            replace(row, reason=french_reading(row.reason), warnings=tuple(map(french_reading, row.warnings)))
+            replace(row, reason=french(row.reason), warnings=tuple(map(french, row.warnings)))
             for row in self.note_input.documents
         ]
 
-    def risks(self) -> Iterable[Sentence]:
+    def risk_sentences(self) -> Iterable[Sentence]:
         if not self.ratings:
             yield Sentence(self.say("no_standings"))
         for rating in self.ratings:
@@ -193,7 +195,7 @@ class _Writer:
         return sum(status_of(finding) == "waiting" for finding in self.scoring_findings[name])
 
     def canonical_name(self, name: str) -> str:
-        """The one spelling under which a supplier stands."""
+        """Return the one spelling under which a supplier is listed."""
         return self.names.setdefault(spelling(name), name)
 
     def by_group(self, findings: Iterable[Finding]) -> dict[str, list[Finding]]:
@@ -204,7 +206,7 @@ class _Writer:
             ].append(finding)
         return groups
 
-    def suppliers(self) -> Iterable[Section]:
+    def supplier_sections(self) -> Iterable[Section]:
         stated = self.by_group(finding for finding in self.findings if is_stated(finding) and not finding.about)
         documents: dict[str, list[DocumentResult]] = defaultdict(list)
         for row in self.note_input.documents:
@@ -217,13 +219,13 @@ class _Writer:
         for name in sorted(
             {*stated, *documents, *written}, key=lambda supplier: (order.get(supplier, len(order)), supplier)
         ):
-            facts = [*written.get(name, ()), *(self.fact(finding) for finding in stated.get(name, ()))]
+            facts = [*written.get(name, ()), *(self.stated_sentence(finding) for finding in stated.get(name, ()))]
             absences = list(self.absent.of(documents.get(name, [])))
             if facts or absences:
                 none = [] if facts else [Sentence(self.say("nothing_stated"))]
                 yield Section("supplier", one_line(name, NAME_LIMIT), tuple([*none, *facts, *absences]))
 
-    def fact(self, finding: Finding) -> Sentence:
+    def stated_sentence(self, finding: Finding) -> Sentence:
         text = self.say("stated", quote=self.quote(finding), place=self.place(finding), risk=self.risk(finding))
         return Sentence(text, (finding.finding_id,), "fact", self.title(finding))
 
@@ -268,7 +270,7 @@ class _Writer:
         )
         return Sentence(text, (finding.finding_id,), lead=self.title(finding))
 
-    def about(self) -> Iterable[Sentence]:
+    def about_sentences(self) -> Iterable[Sentence]:
         counts: dict[str, int] = dict.fromkeys(("accepted", "passed", "waiting", "rejected", "unlocated"), 0)
         for finding in self.findings:
             counts[status_of(finding)] += 1
@@ -316,7 +318,7 @@ def with_dropped(note: Note) -> Note:
 
 
 def place(finding: Finding, language: str) -> str:
-    """Document and page in words: "master.pdf, page 3", "master.pdf, pages 3–4", "master.docx, section 3"."""
+    """Word a document and its page: "master.pdf, page 3", "master.pdf, pages 3–4", "master.docx, section 3"."""
     placeholders = {"document": one_line(finding.document, NAME_LIMIT), "unit": finding.unit}
     if finding.page is None:
         return texts(language)["place_none"].format(**placeholders)

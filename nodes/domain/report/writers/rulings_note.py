@@ -1,4 +1,4 @@
-"""The note of a case-law run: a table of the decisions, then each with its head and summary, every sentence placed."""
+"""Writer of the note on case law: a table of court decisions, then each with its head and summary, by page."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from nodes.domain.shared.formats import NAME_LIMIT, count, one_line
 
 QUOTE_LIMIT = 900
 MOST_PARTIES, MOST_TEXTS, MOST_NUMBERS = 12, 25, 4
-"""Named in a section; the facts have all of them."""
+"""The most that a section lists; the facts have all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ruling:
-    """One decision with what it states and what is attached to it."""
+    """One court decision with its facts, findings, attachments and copies."""
 
     row: DocumentResult
     facts: Sequence[Fact]
@@ -39,12 +39,12 @@ class _Ruling:
 
     @property
     def joined_numbers(self) -> list[str]:
-        """Numbers of the cases that it decides beside the first."""
+        """Numbers of the joined cases, without the first."""
         own = [fact for fact in of_kind(self.facts, "case_number") if fact.detail.get("kind", "pourvoi") in OWN]
         return [fact.value for fact in own[1:] if fact.detail.get("kind") == own[0].detail.get("kind")]
 
     def shown(self, kind: str, clause_type: str, doubt: str) -> str:
-        """A value as the note may give it: marked while its finding waits, "" once it was rejected."""
+        """Return a value as the note may show it: marked while its finding waits, "" once it was rejected."""
         fact = next(
             (fact for fact in self.facts if fact.kind == kind and fact.detail.get("kind", "pourvoi") in OWN), None
         )
@@ -71,7 +71,7 @@ class _Ruling:
 
 
 def write_ruling_note(note_input: NoteInput, facts: Mapping[str, Sequence[Fact]]) -> Note:
-    """Coverage, the table, a section for each decision, then what waits or was rejected; checked like every note.
+    """Write coverage, the table, a section for each decision, then what waits or was rejected; checked like every note.
 
     `facts` by document. Attachments stand under the decision that carries them or beside which they lie; a decision
     that two documents hold is one.
@@ -100,7 +100,7 @@ class _Writer:
             self.findings[finding.document].append(finding)
 
     def rulings(self) -> list[_Ruling]:
-        """The newest first; what carries no date last."""
+        """Return the court decisions, the newest first, those without a date last."""
         attached: dict[str, list[DocumentResult]] = defaultdict(list)
         copies: dict[str, list[DocumentResult]] = defaultdict(list)
         alone: list[DocumentResult] = []
@@ -133,7 +133,7 @@ class _Writer:
         return Sentence(text, ruling.marks("case_number", "decision_date", "solution"), "frame", number or "—")
 
     def number(self, ruling: _Ruling) -> str:
-        """Its number, and those of the cases that were joined to it."""
+        """Return the number of a case with those of its joined cases."""
         first = ruling.shown("case_number", "case_number", self.words["doubt"])
         if not first:
             return ""

@@ -10,7 +10,7 @@ from paths import PLAYBOOKS
 from nodes.domain.contracts.families.overrides import override_reason
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.playbook.reading import parse_playbook
-from nodes.domain.scoring.risk import unreviewed_risk, score_with_reasons
+from nodes.domain.scoring.risk import score_with_reasons, unreviewed_risk
 
 SHIPPED = PLAYBOOKS / "due-diligence.toml"
 PLAYBOOK = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")

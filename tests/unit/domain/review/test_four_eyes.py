@@ -11,7 +11,7 @@ from sample_playbooks import FOUR_EYES, SHIPPED
 
 from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.review.reply import Reply, read_reply
-from nodes.domain.review.review import Decision, latest, packet, sha256_of
+from nodes.domain.review.review import Decision, freeze_packet, latest, sha256_of
 from nodes.domain.review.review_request import gate_payload
 from nodes.domain.scoring.risk import score
 
@@ -51,7 +51,7 @@ def waiting(keys: str = "", reviewers: str = "") -> dict[str, Any]:
     findings = score(
         [finding("uncapped_liability", quote), finding("renewal_term", confidence=0.1)], [result()], playbook
     ).findings
-    return packet("run", playbook, 1, findings)
+    return freeze_packet("run", playbook, 1, findings)
 
 
 def test_accept_all_leaves_out_what_needs_two_people_and_the_gate_says_so() -> None:

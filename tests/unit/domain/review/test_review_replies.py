@@ -14,7 +14,7 @@ from sample_packets import make_finding, make_packet, make_playbook
 
 from nodes.domain.evidence.findings import RISKS
 from nodes.domain.review.reply import Choice, Reply, read_reply
-from nodes.domain.review.review import Decision, changes_scores, latest, packet, sha256_of, to_bytes, undecided
+from nodes.domain.review.review import Decision, changes_scores, freeze_packet, latest, sha256_of, to_bytes, undecided
 from nodes.domain.review.review_request import PAYLOAD_BYTES, gate_payload
 
 AT = datetime(2026, 11, 29, 3, 12, tzinfo=UTC)
@@ -35,8 +35,8 @@ def decided(finding_id: str, verdict: Any, reviewer: str = "A. Martin") -> Decis
 
 def test_the_same_findings_in_another_order_give_the_same_packet_bytes() -> None:
     findings = [make_finding(n, score=n % 3, risk=RISKS[n % 4]) for n in range(20)]
-    first = packet("run-1", make_playbook(), 1, findings)
-    assert to_bytes(first) == to_bytes(packet("run-1", make_playbook(), 1, reversed(findings)))
+    first = freeze_packet("run-1", make_playbook(), 1, findings)
+    assert to_bytes(first) == to_bytes(freeze_packet("run-1", make_playbook(), 1, reversed(findings)))
     assert first == json.loads(to_bytes(first))
     assert [one["risk"] for one in first["findings"]] == sorted(
         (one["risk"] for one in first["findings"]), key=RISKS.index, reverse=True
@@ -51,7 +51,7 @@ def test_a_packet_survives_surrogates_and_a_confidence_that_is_no_number() -> No
 
 def test_a_packet_holds_only_what_waits_and_names_what_is_decided() -> None:
     findings = [make_finding(0), make_finding(1), make_finding(2, needs_review=False)]
-    made = packet("run-1", make_playbook(), 2, findings, [decided("000000000000", "reject")])
+    made = freeze_packet("run-1", make_playbook(), 2, findings, [decided("000000000000", "reject")])
     assert [one["finding_id"] for one in made["findings"]] == ["000000000001"]
     assert made["decided"] == {"000000000000": "reject"}
     assert made["counts"]["to_review"] == 1
@@ -82,7 +82,7 @@ def test_a_partial_reply_is_good_and_the_node_stamps_it() -> None:
 
 def test_accept_all_covers_what_one_person_may_accept_and_named_decisions_win() -> None:
     findings = [make_finding(0, risk="critical"), make_finding(1, risk="low"), make_finding(2, risk="medium")]
-    made = packet("run-1", make_playbook("low", "medium"), 1, findings)
+    made = freeze_packet("run-1", make_playbook("low", "medium"), 1, findings)
     value = {
         "reviewer": "A",
         "accept_all": True,
@@ -97,7 +97,7 @@ def test_accept_all_covers_what_one_person_may_accept_and_named_decisions_win() 
 
 
 def test_a_verdict_on_all_at_once_is_about_those_that_nobody_has_decided() -> None:
-    made = packet("run-1", make_playbook("low"), 1, [make_finding(place, risk="low") for place in range(3)])
+    made = freeze_packet("run-1", make_playbook("low"), 1, [make_finding(place, risk="low") for place in range(3)])
     ids = [one["finding_id"] for one in made["findings"]]
     for value in (
         {"reviewer": "A", "accept_all": True},
@@ -306,7 +306,7 @@ def test_any_json_value_gives_decisions_or_a_sentence(form: Callable[[object], o
 
 def test_the_payload_stays_below_8_kb_for_5000_findings_with_10_kb_quotes() -> None:
     for text in ("x" * 10_000, "é" * 10_000, "\U0001f600" * 10_000, "<&*_[" * 2_000, "\ud800\x00 a" * 2_500):
-        made = packet(
+        made = freeze_packet(
             "r" * 500,
             make_playbook(),
             1,
