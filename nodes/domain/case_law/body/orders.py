@@ -12,7 +12,8 @@ from nodes.domain.case_law.ruling_text import HEAD, RulingText
 
 _VERBS = (
     r"casse|annule|rejette|declare|dit|condamne|deboute|ordonne|fixe|confirme|infirme|reforme|remet|renvoie|laisse"
-    r"|constate|designe|donne\ acte|y\ ajoutant|statuant\ a\ nouveau|en\ application|vu\ l|article\ \d|prononce|ouvre|rappelle"
+    r"|constate|designe|donne\ acte|y\ ajoutant|statuant\ a\ nouveau|en\ application|vu\ l|article\ \d"
+    r"|prononce|ouvre|rappelle"
     r"|met\ |reparant|homologue|sursoit|decerne|enjoint|autorise|accorde|alloue|recoit|juge|rectifie"
 )
 # Example: ; condamne

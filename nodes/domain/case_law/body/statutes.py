@@ -158,8 +158,8 @@ _PART = re.compile(
 _VERSION = re.compile(
     r"\s*,?\s*(?:ce\s+dernier\s+)?(?:dans|en)\s+(?:sa|leur|ses|leurs|la)\s+(?:version|redaction|versions"
     r"|redactions)\b[^;:.]{0,40}?(?:"
-    r"(?:issue?s?|resultant|anterieure?s?|applicable|posterieure?s?|alors)[^;]{0,200}?(?:" + _ACT.replace("?P<", "?P<v_")
-    + r")|(?:alors\s+)?applicable(?:\s+(?:au litige|en la cause|a la cause|a l'espece))?|en vigueur)"
+    r"(?:issue?s?|resultant|anterieure?s?|applicable|posterieure?s?|alors)[^;]{0,200}?(?:"
+    + _ACT.replace("?P<", "?P<v_") + r")|(?:alors\s+)?applicable(?:\s+(?:au litige|en la cause|a la cause|a l'espece))?|en vigueur)"
 )  # fmt: skip
 _VISA = re.compile(r"(?m)^[ \t]*vu\s+(?:les?\s|l'|la\s|ensemble\s)|^[ \t]*et\s+vu\s")
 _VISA_END = re.compile(r":\s|;\s*\n|\n\s*\n|\n\s*\d{1,3}\.\s")

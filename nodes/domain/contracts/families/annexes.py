@@ -53,11 +53,15 @@ _NEXT = re.compile(
 )
 _BLANK = r"[ \t\u00a0]"
 # Of a text that was taken from a web page: "&nbsp;", well written or not.
-_ENTITY = r"&(?:[a-z]{2,8}|#\d{1,5});"
+_ENTITY = r"&(?:[a-z]{2,8}|\#\d{1,5});"
+# Example: Annexe n° 2 – Prix
 _HEADING = re.compile(
-    rf"(?:^|(?<=\f))(?:{_BLANK}|{_ENTITY})*[\"“«]?(?P<kind>{_KIND})(?:(?:{_BLANK}?[-–:])?{_BLANK}{{1,3}}|(?=\d))[\"“«]?{_ID}\b"
-    r"[\"”»]?(?P<rest>[^\n\f]*)(?=[\n\f]|\Z)",
-    re.IGNORECASE | re.MULTILINE,
+    rf"""
+    (?:^|(?<=\f))(?:{_BLANK}|{_ENTITY})*[\"“«]?(?P<kind>{_KIND})
+    (?:(?:{_BLANK}?[-–:])?{_BLANK}{{1,3}}|(?=\d))[\"“«]?{_ID}\b[\"”»]?(?P<rest>[^\n\f]*)
+    (?=[\n\f]|\Z)
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 # A heading "Annexes" with the number of the paragraph below it.
 _TWO_LINES = re.compile(rf"{_KIND}e?s\s*\n", re.IGNORECASE)
