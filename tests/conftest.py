@@ -38,7 +38,7 @@ settings.load_profile("any_machine")
 
 LONGEST = (
     "outage time recovery drain docs purge cli_drive unknown_outcomes app faults resume_inputs notebook real_contracts "
-    "outage_waiting reader_refusals reader_scans retry_failed cli unattended"
+    "outage_waiting reader_refusals reader_scans retry_failed cli unattended classifier review_replies rules"
 )
 """Files in which a process waits, dies or reads a scan, by what they took: begun last, one would run on alone."""
 

@@ -149,7 +149,7 @@ def test_a_playbook_keeps_its_hash_when_the_program_learns_new_keys() -> None:
 
 
 def test_the_example_of_the_documentation_is_right() -> None:
-    text = (ROOT / "docs" / "playbooks.md").read_text("utf-8")
+    text = (ROOT / "docs" / "how-to" / "write-a-playbook.md").read_text("utf-8")
     example, review = (block.split("```")[0] for block in text.split("```toml\n")[1:])
     review = review.replace("cap_on_liability", "pets")
     reading = read_playbook((example + review).encode(), "example.toml")
