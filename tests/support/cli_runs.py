@@ -46,20 +46,20 @@ def run_here(arguments: Sequence[Any], env: Mapping[str, str], capsys: pytest.Ca
             for name in env:
                 if name.startswith(("REPRISE_", "OPENAI_")):
                     patch.setenv(name, env[name])
-            code = cli.run([str(one) for one in arguments])
+            code = cli.run([str(argument) for argument in arguments])
     finally:
         signal.signal(signal.SIGTERM, before)
-    said = capsys.readouterr()
-    return subprocess.CompletedProcess(list(arguments), code, said.out, said.err)
+    captured = capsys.readouterr()
+    return subprocess.CompletedProcess(list(arguments), code, captured.out, captured.err)
 
 
 def refused(ended: Ended, code: int) -> str:
     """The one sentence of a command that was refused with this exit code and printed nothing else."""
     assert (ended.returncode, ended.stdout) == (code, ""), ended.stderr
-    said = ended.stderr.splitlines()
-    assert len(said) == 1 and said[0].startswith("error: "), ended.stderr
-    assert "Traceback" not in said[0]
-    return said[0]
+    lines = ended.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("error: "), ended.stderr
+    assert "Traceback" not in lines[0]
+    return lines[0]
 
 
 def objects(ended: Ended) -> list[dict[str, Any]]:

@@ -12,9 +12,9 @@ from databases import number, rows
 from processes import run
 
 
-def cut_off(source: Path, env: Mapping[str, str], at: str, *more: str, thread: str = "t") -> None:
+def cut_off(source: Path, env: Mapping[str, str], at: str, *options: str, thread: str = "t") -> None:
     """Start a run and have its process die by SIGKILL when it passes a boundary, as `sql.finish_document:after:3`."""
-    died = run(["start", source, "--thread", thread, "--json", *more], {**env, "REPRISE_DIE_AT": at})
+    died = run(["start", source, "--thread", thread, "--json", *options], {**env, "REPRISE_DIE_AT": at})
     assert died.returncode == -signal.SIGKILL, died.stderr
 
 
@@ -25,20 +25,20 @@ def newest(database: str) -> int:
 
 def asked(database: str, since: int) -> Counter[tuple[str, str]]:
     """(tool, document) of every call since then that reached its tool."""
-    found = rows(database, "SELECT tool, document FROM reprise.calls WHERE call_id > %s AND state <> 'reused'", since)
-    return Counter((row["tool"], row["document"]) for row in found)
+    calls = rows(database, "SELECT tool, document FROM reprise.calls WHERE call_id > %s AND state <> 'reused'", since)
+    return Counter((row["tool"], row["document"]) for row in calls)
 
 
 def states(database: str) -> dict[str, list[str]]:
     """Documents by what became of them."""
-    found: dict[str, list[str]] = {}
+    documents: dict[str, list[str]] = {}
     for row in rows(database, "SELECT document, state FROM reprise.run_document ORDER BY ordinal"):
-        found.setdefault(row["state"], []).append(row["document"])
-    return found
+        documents.setdefault(row["state"], []).append(row["document"])
+    return documents
 
 
 def everything(database: str) -> list[list[dict[str, Any]]]:
     """All that a refused resume must leave alone."""
     tables = ("leases", "resumes", "runs", "run_document", "calls", "answers", "decisions", "artifacts")
-    held = [rows(database, f"SELECT * FROM reprise.{table} ORDER BY 1, 2") for table in tables]
-    return [*held, rows(database, "SELECT thread_id, checkpoint_id FROM public.checkpoints ORDER BY 2")]
+    snapshots = [rows(database, f"SELECT * FROM reprise.{table} ORDER BY 1, 2") for table in tables]
+    return [*snapshots, rows(database, "SELECT thread_id, checkpoint_id FROM public.checkpoints ORDER BY 2")]

@@ -28,11 +28,11 @@ def named(url: str, database: str) -> str:
     return psycopg.conninfo.make_conninfo("", **parts)
 
 
-def create(server: str, how: str) -> str:
+def create(server: str, options: str) -> str:
     """A new database, made `how`."""
     name = f"t_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} {how}".encode())
+        connection.execute(f"CREATE DATABASE {name} {options}".encode())
     return named(server, name)
 
 

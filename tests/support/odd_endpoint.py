@@ -24,9 +24,9 @@ class OddEndpoint:
             fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:] if line)
             length = int({name.lower(): value for name, value in fields.items()}.get("content-length", "0"))
             self.bodies.append(json.loads(await reader.readexactly(length)))
-            status, body, *more = self.reply(self.bodies[-1])
+            status, body, *headers = self.reply(self.bodies[-1])
             raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-            extra = "".join(f"{name}: {value}\r\n" for name, value in (more[0] if more else {}).items())
+            extra = "".join(f"{name}: {value}\r\n" for name, value in (headers[0] if headers else {}).items())
             kind = "" if "content-type" in extra.lower() else "Content-Type: application/json\r\n"
             writer.write(
                 f"HTTP/1.1 {status} X\r\n{kind}{extra}Connection: close\r\nContent-Length: {len(raw)}\r\n\r\n".encode()

@@ -36,9 +36,9 @@ def lay_out_the_room() -> Path:
     """The documents of these runs, where they were read; another run of the tests may do the same at this moment."""
     ROOM.mkdir(parents=True, exist_ok=True)
     for file in sorted((FIXTURES / "data-room").iterdir()):
-        there = ROOM / file.name
-        if not there.exists() or there.read_bytes() != file.read_bytes():
+        copy = ROOM / file.name
+        if not copy.exists() or copy.read_bytes() != file.read_bytes():
             fresh = ROOM / f".{file.name}.{os.getpid()}"
             fresh.write_bytes(file.read_bytes())
-            os.replace(fresh, there)
+            os.replace(fresh, copy)
     return ROOM

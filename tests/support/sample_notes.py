@@ -78,7 +78,7 @@ RUN_DOCUMENTS = (
 
 
 def make_note(language: str = "en", **changes: Any) -> Note:
-    given = NoteInput(
+    note_input = NoteInput(
         "Acme suppliers",
         RUN_FINDINGS,
         RUN_DOCUMENTS,
@@ -86,7 +86,7 @@ def make_note(language: str = "en", **changes: Any) -> Note:
         [SupplierRating("Acme SAS", "high", 62, ("60 Cap on liability, page 3: +60 low cap",))],
         language,
     )
-    return write_note(replace(given, **changes))
+    return write_note(replace(note_input, **changes))
 
 
 def said(note: Note, kind: Any) -> list[str]:

@@ -68,13 +68,13 @@ rules:
 
 
 def read(text: str, name: str = "mine.toml") -> list[tuple[int, str]]:
-    return [(one.line, one.key) for one in read_playbook(text.encode(), name).problems]
+    return [(problem.line, problem.key) for problem in read_playbook(text.encode(), name).problems]
 
 
 def checked(
-    file: Path, capsys: pytest.CaptureFixture[str], *more: str, env: Mapping[str, str] | None = None
+    file: Path, capsys: pytest.CaptureFixture[str], *options: str, env: Mapping[str, str] | None = None
 ) -> tuple[int, str, list[str]]:
-    ended = run_here(["playbook", "check", file, *more], env or {}, capsys)
+    ended = run_here(["playbook", "check", file, *options], env or {}, capsys)
     return ended.returncode, ended.stdout, ended.stderr.splitlines()
 
 

@@ -199,8 +199,8 @@ BORDEREAU DE PIÈCES COMMUNIQUÉES
 
 def social(number: str = "21-18.442", *, day: int = 14, letter: str = "F", **changes: str) -> str:
     """A judgement of the social chamber of the Cour de cassation, of March 2022."""
-    given = {"solution": "Cassation partielle sans renvoi", "orders": QUASHED, "spelt": NUMERALS[day], "year": "2022"}
-    return SOCIAL.format(number=number, day=day, letter=letter, **{**given, **changes})
+    fields = {"solution": "Cassation partielle sans renvoi", "orders": QUASHED, "spelt": NUMERALS[day], "year": "2022"}
+    return SOCIAL.format(number=number, day=day, letter=letter, **{**fields, **changes})
 
 
 def text_of(words: str) -> DocumentText:

@@ -57,9 +57,9 @@ async def clients(endpoint: ScriptedEndpoint) -> AsyncIterator[Model]:
         def build(timeout: float = PATIENCE, **options: Any) -> ChatOpenAI:
             client = openai.DefaultAsyncHttpxClient(timeout=timeout, trust_env=False)
             opened.push_async_callback(client.aclose)
-            given = {"model": "scripted-1", "api_key": "x"} | options
+            parameters = {"model": "scripted-1", "api_key": "x"} | options
             return ChatOpenAI(
-                base_url=endpoint.base_url, max_retries=0, timeout=timeout, http_async_client=client, **given
+                base_url=endpoint.base_url, max_retries=0, timeout=timeout, http_async_client=client, **parameters
             )
 
         yield build
