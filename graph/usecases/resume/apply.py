@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from graph.composition import Container
 from graph.driver import Driver, OnEvent
 from graph.usecases.resume.plan import Repair, ResumePlan, ThreadReading
-from graph.usecases.resume.preflight import keep_stale
+from graph.usecases.resume.preflight import mark_stale
 from graph.views.resumes import resumed
 from nodes.domain.runs.settings import WORKFLOW_VERSION
 from nodes.domain.shared.formats import count, money, one_line, when
@@ -30,7 +30,7 @@ async def apply_plan(
     if versions and "versions" in plan.notes and versions.now is not None:
         await container.ledger.change_versions(run.run_id, WORKFLOW_VERSION, versions.now)
     if preflight:
-        await keep_stale(container, run, preflight)
+        await mark_stale(container, run, preflight)
     for repair in plan.repairs:
         await _update(driver, repair)
     await database.execute("note_resume", resume_id=driver.resume_id, changes=Jsonb(dict(plan.notes)))

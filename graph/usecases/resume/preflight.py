@@ -1,4 +1,4 @@
-"""A look at what a run rests on before it goes on: its documents and its stored artifacts. Cheap: nothing is read.
+"""Compare documents and artifacts of a run with what it froze, before it goes on. Cheap: no document is read.
 
 Sizes and times tell what is as it was; only a file of which they differ is hashed, and of those that are not done yet
 not even that: whoever reads one compares its bytes with the hash that was frozen. What is done stays done.
@@ -30,7 +30,7 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class PreflightReport:
-    """What was found; names of documents as people see them."""
+    """How documents and artifacts stand to what was frozen; names of documents as people see them."""
 
     documents: int = 0
     as_frozen: int = 0
@@ -51,17 +51,17 @@ class PreflightReport:
     """Ordinals of `done_changed`."""
 
     def words(self) -> str:
-        """One line: 120 documents as frozen, 12 artifacts present."""
+        """The report in one line: 120 documents as frozen, 12 artifacts present."""
         parts = [f"{count(self.as_frozen, 'document')} as frozen"]
-        parts += _named("changed or gone before they were read, to fail by name", self.open_changed)
+        parts += _counted("changed or gone before they were read, to fail by name", self.open_changed)
         if self.open_touched:
             parts.append(f"{self.open_touched} with another date, to be compared before they are read")
         if self.done_touched:
             parts.append(f"{self.done_touched} done with another date, not compared")
-        parts += _named("changed after they were read", self.done_changed)
-        parts += _named("done and not there any more", self.done_gone)
+        parts += _counted("changed after they were read", self.done_changed)
+        parts += _counted("done and not there any more", self.done_gone)
         parts.append(f"{count(self.artifacts - len(self.lacking), 'artifact')} present")
-        parts += _named("missing or changed, to be made again when needed", self.lacking)
+        parts += _counted("missing or changed, to be made again when needed", self.lacking)
         return ", ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
@@ -72,31 +72,30 @@ class PreflightReport:
         return {name: getattr(self, name) for name in counts} | {name: list(getattr(self, name)) for name in lists}
 
 
-async def survey(parts: Container, run: Run) -> PreflightReport:
-    """Look at documents and artifacts of a run; writes nothing.
+async def survey(container: Container, run: Run) -> PreflightReport:
+    """Compare documents and artifacts of a run with what it froze; writes nothing.
 
     Raises SourceError when the place of documents that are still to be read is gone as a whole.
     """
-    database = parts.outside.database
+    database, artifacts = container.database, container.artifacts
     states = await database.row("input_states", run_id=run.run_id) or {}
-    named = await database.rows("artifacts_named", run_id=run.run_id)
-    artifacts = parts.outside.services.artifacts
-    lacking = set(await artifacts.lacking({row["sha256"]: int(row["bytes"]) for row in named}))
-    lost = [name for row in named if row["sha256"] in lacking for name in row["names"]]
-    present = PreflightReport(run.documents_total, artifacts=sum(len(row["names"]) for row in named), lacking=lost)
+    rows = await database.rows("artifacts_named", run_id=run.run_id)
+    lacking = set(await artifacts.lacking({row["sha256"]: int(row["bytes"]) for row in rows}))
+    lost = [name for row in rows if row["sha256"] in lacking for name in row["names"]]
+    present = PreflightReport(run.documents_total, artifacts=sum(len(row["names"]) for row in rows), lacking=lost)
     try:
-        listed = json.loads(await artifacts.get(run.artifacts["inputs"]))
+        documents = json.loads(await artifacts.get(run.artifacts["inputs"]))
     except (ArtifactMissing, KeyError):
         return present  # the list itself is lost: whoever needs it makes it again or says so
     if states.get("open"):
         await asyncio.to_thread(_require_places, run)
-    return await asyncio.to_thread(_compared, present, listed, frozenset(states["open"]), frozenset(states["done"]))
+    return await asyncio.to_thread(_compared, present, documents, frozenset(states["open"]), frozenset(states["done"]))
 
 
-async def keep_stale(parts: Container, run: Run, looked: PreflightReport) -> None:
-    """Write down which documents are done and changed since, and forget it of those that are as they were."""
-    await parts.outside.database.execute(
-        "mark_stale", run_id=run.run_id, ordinals=list(looked.stale), reason=STALE if looked.stale else ""
+async def mark_stale(container: Container, run: Run, report: PreflightReport) -> None:
+    """Mark documents that are done and whose files changed since; unmark those that are as they were."""
+    await container.database.execute(
+        "mark_stale", run_id=run.run_id, ordinals=list(report.stale), reason=STALE if report.stale else ""
     )
 
 
@@ -110,7 +109,7 @@ def _require_places(run: Run) -> None:
 
 
 def _compared(
-    present: PreflightReport, listed: Sequence[Mapping[str, Any]], still_open: frozenset[int], done: frozenset[int]
+    present: PreflightReport, documents: Sequence[Mapping[str, Any]], still_open: frozenset[int], done: frozenset[int]
 ) -> PreflightReport:
     open_changed: list[str] = []
     done_changed: list[str] = []
@@ -118,27 +117,27 @@ def _compared(
     stale: list[int] = []
     as_frozen = touched = done_touched = 0
     to_hash = HASHED
-    hows: dict[str, str] = {}
-    for ordinal, one in enumerate(listed):
+    conditions: dict[str, str] = {}
+    for ordinal, document in enumerate(documents):
         # What is embedded lies in a file that is listed before it, and is as that is.
-        if not one.get("inside"):
-            how = _how(one)
-            if how == "touched" and ordinal in done and one["bytes"] <= to_hash:
-                to_hash -= one["bytes"]
-                how = _how_by_its_bytes(one)
-            hows[one["path"]] = how
-        how = hows.get(one["path"], "gone")
-        if how == "as frozen" or one.get("skipped"):
+        if not document.get("inside"):
+            condition = _condition(document)
+            if condition == "touched" and ordinal in done and document["bytes"] <= to_hash:
+                to_hash -= document["bytes"]
+                condition = _condition_by_hash(document)
+            conditions[document["path"]] = condition
+        condition = conditions.get(document["path"], "gone")
+        if condition == "as frozen" or document.get("skipped"):
             as_frozen += 1
         elif ordinal in still_open:
-            touched += how == "touched"
-            open_changed += [] if how == "touched" else [one["document"]]
-        elif how == "touched":
+            touched += condition == "touched"
+            open_changed += [] if condition == "touched" else [document["document"]]
+        elif condition == "touched":
             done_touched += 1
-        elif ordinal in done and how == "gone":
-            done_gone.append(one["document"])
+        elif ordinal in done and condition == "gone":
+            done_gone.append(document["document"])
         elif ordinal in done:
-            done_changed.append(one["document"])
+            done_changed.append(document["document"])
             stale.append(ordinal)
     return replace(
         present,
@@ -152,30 +151,31 @@ def _compared(
     )
 
 
-def _how(one: Mapping[str, Any]) -> str:
-    """as frozen, changed, gone; touched when only the time is another."""
+def _condition(document: Mapping[str, Any]) -> str:
+    """as frozen, changed, gone; touched when only the time of the file is another."""
     try:
-        now = os.stat(one["path"])
-        if now.st_size != one["bytes"]:
+        status = os.stat(document["path"])
+        if status.st_size != document["bytes"]:
             return "changed"
     except OSError:
         return "gone"
-    return "as frozen" if now.st_mtime_ns == one["modified_ns"] else "touched"
+    return "as frozen" if status.st_mtime_ns == document["modified_ns"] else "touched"
 
 
-def _how_by_its_bytes(one: Mapping[str, Any]) -> str:
-    """as frozen, changed, gone."""
+def _condition_by_hash(document: Mapping[str, Any]) -> str:
+    """as frozen, changed, gone: by the bytes of the file."""
     try:
-        with open(one["path"], "rb") as file:
-            same = hashlib.file_digest(file, "sha256").hexdigest() == one["sha256"]
+        with open(document["path"], "rb") as file:
+            same = hashlib.file_digest(file, "sha256").hexdigest() == document["sha256"]
     except OSError:
         return "gone"
     return "as frozen" if same else "changed"
 
 
-def _named(what: str, names: Sequence[str]) -> list[str]:
+def _counted(condition: str, names: Sequence[str]) -> list[str]:
+    """3 changed after they were read (a.pdf, b.pdf, c.pdf); nothing where there are none."""
     if not names:
         return []
-    shown = ", ".join(one_line(name, 80) for name in names[:NAMED])
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return [f"{len(names)} {what} ({shown}{more})"]
+    first = ", ".join(one_line(name, 80) for name in names[:NAMED])
+    others = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return [f"{len(names)} {condition} ({first}{others})"]
