@@ -155,12 +155,19 @@ _PART = re.compile(
     """,
     re.VERBOSE,
 )
+_ACT_OF_VERSION = _ACT.replace("?P<", "?P<v_")
+# Example: , dans sa redaction issue de la loi n° 2016-1088 du 8 aout 2016
 _VERSION = re.compile(
-    r"\s*,?\s*(?:ce\s+dernier\s+)?(?:dans|en)\s+(?:sa|leur|ses|leurs|la)\s+(?:version|redaction|versions"
-    r"|redactions)\b[^;:.]{0,40}?(?:"
-    r"(?:issue?s?|resultant|anterieure?s?|applicable|posterieure?s?|alors)[^;]{0,200}?(?:"
-    + _ACT.replace("?P<", "?P<v_") + r")|(?:alors\s+)?applicable(?:\s+(?:au litige|en la cause|a la cause|a l'espece))?|en vigueur)"
-)  # fmt: skip
+    rf"""
+    \s*,?\s*(?:ce\s+dernier\s+)?(?:dans|en)\s+(?:sa|leur|ses|leurs|la)\s+
+    (?:version|redaction|versions|redactions)\b[^;:.]{{0,40}}?(?:
+      (?:issue?s?|resultant|anterieure?s?|applicable|posterieure?s?|alors)[^;]{{0,200}}?(?:{_ACT_OF_VERSION})
+      | (?:alors\s+)?applicable(?:\s+(?:au\ litige|en\ la\ cause|a\ la\ cause|a\ l'espece))?
+      | en\ vigueur
+    )
+    """,
+    re.VERBOSE,
+)
 _VISA = re.compile(r"(?m)^[ \t]*vu\s+(?:les?\s|l'|la\s|ensemble\s)|^[ \t]*et\s+vu\s")
 _VISA_END = re.compile(r":\s|;\s*\n|\n\s*\n|\n\s*\d{1,3}\.\s")
 _ROLES = {"visa": 0, "cited": 1, "version": 2}
