@@ -1,4 +1,4 @@
-"""From the pages that the children read to one DocumentText, its bytes and the warnings that people see. Pure."""
+"""Joins the pages that workers read to one DocumentText, its stored bytes and its warnings. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 from graph.adapters.documents.language import language_of
 from graph.adapters.documents.layout.running_headers import find_running_headers
+from nodes.domain.shared.messages import english
 from nodes.domain.text.documents import PAGE_BREAK, DocumentText, Page
 from nodes.domain.text.word_boxes import from_json as words_from_json
 
-KEPT_APART = {"comment": "What readers have commented", "struck out": "Text that was struck out with changes tracked"}
-"""How a warning names what is kept apart, where it is no attempt to hide."""
+KEPT_APART = {"comment": "comments_apart", "struck out": "struck_out_apart"}
+"""Codes of warnings about text kept apart that is no attempt to hide, by the reason that its reader names."""
 
 
 def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentText:
@@ -39,7 +40,7 @@ def assemble(sha256: str, answer: Mapping[str, Any], language: str) -> DocumentT
 
 
 def reading_summary(text: DocumentText) -> dict[str, Any]:
-    """What the answer of the reader says of a text beside where it lies, JSON-plain."""
+    """Summarise a text for the reader's answer: pages, unit, language, warnings; JSON-plain."""
     pages = [[page.number, page.state, page.reason] for page in text.pages]
     return {"pages": pages, "unit": text.unit, "language": text.language, "warnings": list(text.warnings)}
 
@@ -60,7 +61,7 @@ def _canonical(data: Any) -> bytes:
 
 
 def warnings(answer: Mapping[str, Any]) -> list[str]:
-    """What the reader of the note should know about how this text came about, a sentence each.
+    """List what the reader of the note should know about how this text came about, a sentence each.
 
     Nothing in them depends on the document's name: another document may be the same bytes.
     """
@@ -68,21 +69,17 @@ def warnings(answer: Mapping[str, Any]) -> list[str]:
     unit: str = answer["unit"]
     sentences: list[str] = []
     if answer["repaired"]:
-        sentences.append("The file is damaged and was read after a repair; parts of it may be missing.")
+        sentences.append(english("repaired"))
     for reason in dict.fromkeys(reason for page in pages for reason, _ in page["hidden"]):
         places = page_list(
             (page["number"] for page in pages if any(reason == page_reason for page_reason, _ in page["hidden"])), unit
         )
-        sentences.append(
-            KEPT_APART.get(reason, f"Text that a person does not see ({reason})") + f" was kept apart, on {places}."
-        )
+        sentences.append(english(KEPT_APART.get(reason, "hidden_apart"), reason=reason, places=places))
     layers = [page["number"] for page in pages if page["ocr_layer"]]
     if layers:
-        sentences.append(
-            f"The text of {page_list(layers)} is the OCR layer that came with the scan; it was not checked."
-        )
+        sentences.append(english("ocr_layer", places=page_list(layers)))
     if unit != "page" and len(pages) > 1:
-        sentences.append(f"The file has no pages: its places are counted in {unit}s, {len(pages)} of them.")
+        sentences.append(english("sections", unit=unit, count=len(pages)))
     return sentences
 
 

@@ -1,4 +1,4 @@
-"""The tool `reader`: a file in, its text as an artifact out. Parsing and OCR happen in worker processes that can be killed."""
+"""The tool `reader`: a file in, its text as an artifact out. Parsing and OCR run in workers that can be killed."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from graph.adapters.documents.ocr import tesseract
 from graph.adapters.documents.ocr.outcome import apply_ocr
 from graph.adapters.processes.worker_pool import WorkerDied, WorkerPool, WorkerTimeout
 from nodes.domain.shared.errors import Unreadable
+from nodes.domain.shared.messages import english
 from nodes.ports import Artifacts, ToolAnswer, ToolRequest, Usage
 
 PARTS = {
@@ -27,23 +28,11 @@ PARTS = {
 OCR_PARTS = {"rapidocr": "OCR", "onnxruntime": "OCR"}
 INSTALL_OCR = "pip install rapidocr onnxruntime"
 TESSERACT = "tesseract"
-SENTENCES = {
-    "vanished": "{document} cannot be opened any more ({detail}): put it back, or start a new run without it.",
-    "changed": "{document} changed since the run began: start a new run to read it as it is now.",
-    "large": "{document} has {detail} bytes, which is more than the limit of {max_bytes}: split it or raise the limit.",
-    "none": "{document} is empty (0 bytes): fetch it again.",
-    "foreign": "{document} is {detail}, which Reprise does not read: save it as PDF.",
-    "encrypted": "{document} is encrypted and no password for it was given: add it to the file given with --passwords.",
-    "password": "{document} is encrypted and the password given for it is wrong: correct it in the file given with "
-    "--passwords.",
-    "corrupt": "{document} is damaged and could not be repaired ({detail}): fetch it again.",
-    "pages": "{document} claims to have {detail} pages, which cannot be: check it in a PDF viewer and save it anew.",
-}
 
 
 @functools.cache
 def version_of(package: str) -> str:
-    """Its version, or "" when it is not installed."""
+    """Installed version of a package, or "" for none."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -51,7 +40,7 @@ def version_of(package: str) -> str:
 
 
 def reader_version(*, ocr: bool = True) -> str:
-    """Changes whenever the same bytes could give another text: our own count, and what reads PDFs and pictures."""
+    """Version of the reader: changes whenever the same bytes could give another text."""
     if not ocr:
         return f"4 pdfium {version_of('pypdfium2')} ocr off"
     rapidocr = version_of("rapidocr") if version_of("onnxruntime") else ""
@@ -77,12 +66,12 @@ class ReaderLimits:
     max_pages: int = 5_000
     max_chars: int = 50_000_000
     ocr_chunk: int = 4
-    """Pages that one child reads by OCR before another document may have its turn."""
+    """Pages that one worker reads by OCR before another document may have its turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class _SourceFile:
-    """What the children have to know of a document."""
+    """What the workers need to read a document."""
 
     path: str
     document: str
@@ -146,23 +135,21 @@ class DocumentReader:
             timeout = factor * (limits.seconds + limits.seconds_per_mb * size_mb)
             answer = await self._pool.run(read_document, file.path, file.password, options, timeout=timeout)
         except WorkerTimeout:
-            raise Unreadable(
-                f"{document} could not be read within {timeout:.0f} s and was given up: open it in a PDF viewer and "
-                "print it to a new PDF.",
-                word="parsing_timeout",
-            ) from None
+            advice = "open it in a PDF viewer and print it to a new PDF."
+            sentence = english("parsing_timeout", document=document, seconds=f"{timeout:.0f}", advice=advice)
+            raise Unreadable(sentence, word="parsing_timeout") from None
         except WorkerDied as death:
             raise Unreadable(
                 f"{document} cannot be read, it brings the PDF library down ({death}): open it in a PDF viewer and "
                 "print it to a new PDF."
             ) from None
         if "refused" in answer:
-            sentence = SENTENCES[answer["refused"]]
-            raise Unreadable(sentence.format(document=document, detail=answer["detail"], max_bytes=limits.max_bytes))
+            values = {"document": document, "detail": answer["detail"], "max_bytes": limits.max_bytes}
+            raise Unreadable(english(answer["refused"], **values))
         return dict(answer)
 
     async def _read_pictures(self, file: _SourceFile, pages: list[dict[str, Any]], language: str) -> None:
-        """Put what OCR reads in the place of the pages that need it.
+        """Replace the pages that need OCR by what OCR reads.
 
         Their language is that of the other pages; where these do not tell it, the one that is given.
         """
@@ -196,7 +183,7 @@ class DocumentReader:
         return "turned off: REPRISE_OCR" if self._turned_off else f"not installed: {INSTALL_OCR}"
 
     async def _ocr_chunk(self, file: _SourceFile, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """What OCR reads on these pages; a page that hangs or kills its child costs only itself."""
+        """Read these pages by OCR; a page that hangs or kills its worker costs only itself."""
         timeout = 30 + self._limits.ocr_seconds_per_page * len(numbers)
         arguments = (file.path, file.password, file.options, list(numbers))
         try:
@@ -213,14 +200,14 @@ class DocumentReader:
 
 
 def read_document(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """See graph.adapters.documents.file_reader, which only a child needs, as what follows."""
+    """Call graph.adapters.documents.file_reader, which only workers import."""
     from graph.adapters.documents import file_reader as read_file
 
     return read_file.read_document(path, password, options)
 
 
 def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers: list[int]) -> list[dict[str, Any]]:
-    """See graph.adapters.documents.ocr.recognition, which only a child needs: to load its libraries takes longer than to begin a run."""
+    """Call graph.adapters.documents.ocr.recognition, which only workers import: its libraries load slowly."""
     from graph.adapters.documents.ocr import recognition as ocr
 
     return ocr.ocr_pages(path, password, options, numbers)
@@ -232,7 +219,7 @@ def _text_fields(sha256: str, answer: Mapping[str, Any], language: str) -> dict[
 
 
 def megabytes(path: str) -> float:
-    """Size of the file; 0 when it is not there, which the child will say."""
+    """Size of the file in MB; 0 when it is not there, which the worker will say."""
     try:
         return Path(path).stat().st_size / (1 << 20)
     except OSError:

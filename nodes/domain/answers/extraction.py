@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from nodes.domain.answers.passages import Passage
 from nodes.domain.answers.summary_answer import DecisionSummary
 from nodes.domain.evidence.findings import Candidate
+from nodes.domain.shared.messages import english
 
 MOST_CLAUSES = 200
 """An answer with more is a loop of the model's: the rest is left out and counted."""
@@ -40,19 +41,27 @@ _EMPTY_WORDS |= {"...", "aucun", "aucune", "néant", "non trouvé", "non précis
 
 # Weak models take the first party that they see for the supplier; the document's own label knows better.
 _CUSTOMER = re.compile(
-    r"[\"“«(]\s*(?:the |le |la |l['’])?(?:customer|client|buyer|purchaser|acheteur|licensee)s?\b", re.I
+    r"""[\"“«(]\s*(?: the\  | le\  | la\  | l['’] )?    # (the "Customer")
+    (?: customer | client | buyer | purchaser | acheteur | licensee )s?\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _SELLER = re.compile(
-    r"\b(?:supplier|vendor|seller|contractor|consultant|provider|licensor|fournisseur|prestataire|vendeur)", re.I
+    r"""\b(?:    # (the "Supplier")
+        supplier | vendor | seller | contractor | consultant | provider | licensor | fournisseur | prestataire | vendeur
+    )""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
 # A role is no name: taken as one, all contracts of a data room would be with the same "Provider".
 _ROLE = re.compile(
-    r"(?:(?:the|le|la|l['’]) ?)?(?:supplier|vendor|seller|(?:service )?provider|contractor|consultant|licensor|licensee"
-    r"|customer|client|buyer|purchaser|company|party|fournisseur|prestataire|vendeur|titulaire|bailleur|preneur"
-    r"|acheteur|acquéreur|société|unknown|inconnu)s?",
-    re.I,
+    r"""(?: (?: the | le | la | l['’] )\ ? )?    # the Service Provider, la société
+    (?:
+        supplier | vendor | seller | (?: service\  )?provider | contractor | consultant | licensor | licensee | customer
+        | client | buyer | purchaser | company | party | fournisseur | prestataire | vendeur | titulaire | bailleur
+        | preneur | acheteur | acquéreur | société | unknown | inconnu
+    )s?""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -228,7 +237,7 @@ def _clauses(raw: Mapping[str, Any]) -> tuple[list[ClauseAnswer], Counter[str]]:
         try:
             clauses.append(ClauseAnswer.model_validate(row))
         except ValidationError:
-            dropped["in no readable form"] += 1
+            dropped["no_form"] += 1
     return clauses, dropped
 
 

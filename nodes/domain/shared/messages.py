@@ -19,7 +19,7 @@ from nodes.domain.shared.formats import count
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One message in both languages. `{count:clause}` is a number with its noun, which recognition reads as a number."""
+    """One message in both languages. `{count:clause}` is a number with its noun; recognition gives the number alone."""
 
     english: str
     french: str
@@ -59,7 +59,8 @@ REFUSALS = {
         "{document} est chiffré et aucun mot de passe n’a été donné : ajoutez-le au fichier donné à --passwords",
     ),
     "password": Wording(
-        "{document} is encrypted and the password given for it is wrong: correct it in the file given with --passwords.",
+        "{document} is encrypted and the password given for it is wrong: "
+        "correct it in the file given with --passwords.",
         "{document} est chiffré et le mot de passe donné est faux : corrigez-le dans le fichier donné à --passwords",
     ),
     "corrupt": Wording(
@@ -112,11 +113,16 @@ CATALOGUE = {
     "unknown_type": Wording(
         "{count:clause} of an unknown type left out.", "Clauses d’un type inconnu écartées : {count}."
     ),
+    "no_form": Wording("{count:clause} in no readable form left out.", "Clauses illisibles écartées : {count}."),
     "no_quote": Wording(
         "{count:clause} without a quote left out.", "Clauses sans citation utilisable écartées : {count}."
     ),
     "long_quote": Wording(
         "{count:clause} with a quote that is too long left out.", "Clauses sans citation utilisable écartées : {count}."
+    ),
+    "too_many": Wording(
+        "{count:clause} beyond the first {limit} left out.",
+        "Clauses au-delà des {limit} premières écartées : {count}.",
     ),
     "reported_twice": Wording(
         "{count:clause} reported twice left out.", "Clauses signalées deux fois, comptées une seule : {count}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.domain.answers.summary_answer import supports
-from nodes.domain.report.wording.french_reasons import french_reading
+from nodes.domain.shared.messages import french
 
 FACTS = (
     "Attendu, selon le jugement attaqué, que le Syndicat des ateliers a agi en annulation des deux tours des élections "
@@ -62,5 +62,5 @@ def test_what_the_passages_do_not_say_is_left_out_though_no_number_is_wrong(sent
     ],
 )
 def test_what_is_said_of_a_models_answer_is_french_in_a_french_note(warning: str) -> None:
-    french = french_reading(warning)
-    assert french != warning and "left out" not in french and "No summary" not in french
+    translated = french(warning)
+    assert translated != warning and "left out" not in translated and "No summary" not in translated

@@ -10,7 +10,6 @@ from paths import PLAYBOOKS
 from sample_notes import CAP, CHANGE, DECIDED, make_document, make_finding, make_note, said
 
 from graph.adapters.documents.document_text import warnings
-from graph.adapters.documents.reader import SENTENCES
 from graph.drill.drill import _without_times
 from nodes.domain.evidence.note_model import SupplierRating
 from nodes.domain.playbook.prompt_injection import HIDDEN, INSTRUCTION, hostile_clause
@@ -18,9 +17,9 @@ from nodes.domain.playbook.reading import parse_playbook
 from nodes.domain.playbook.titles import SHIPPED
 from nodes.domain.report.render.html import ReportFacts, render_report
 from nodes.domain.report.render.markdown import to_markdown
-from nodes.domain.report.wording.french_reasons import french_reading
 from nodes.domain.report.wording.reasons import reasons_in
 from nodes.domain.report.wording.texts import note_title
+from nodes.domain.shared.messages import REFUSALS, english, french
 
 REASONS = (
     "55 Cap on liability, page 3: +20 limited; may be overridden by b.pdf, page 2",
@@ -108,19 +107,17 @@ def test_a_reason_is_said_in_french_and_words_of_another_playbook_stay(english: 
 
 
 def test_why_a_document_was_not_read_is_said_in_french() -> None:
-    for sentence in SENTENCES.values():
-        english = sentence.format(document="a.pdf", detail="12", max_bytes=512)
-        assert french_reading(english) != english and french_reading(english).startswith("a.pdf ")
+    for code in REFUSALS:
+        sentence = english(code, document="a.pdf", detail="12", max_bytes=512)
+        assert french(sentence) != sentence and french(sentence).startswith("a.pdf ")
     answer = {
         "repaired": True, "unit": "section",
         "pages": [{"number": n, "hidden": [("comment", "x"), ("white", "y")], "ocr_layer": True} for n in (1, 2)],
     }  # fmt: skip
     told = warnings(answer)
-    assert len(told) == 5 and not {french_reading(one) for one in told} & set(told)
+    assert len(told) == 5 and not {french(one) for one in told} & set(told)
     document = make_document(0, "a.pdf", "Acme SAS", warnings=tuple(told))
-    assert all(
-        f"a.pdf : {french_reading(one)}" in said(make_note("fr", documents=[document]), "coverage") for one in told
-    )
+    assert all(f"a.pdf : {french(one)}" in said(make_note("fr", documents=[document]), "coverage") for one in told)
     assert all(f"a.pdf: {one}" in said(make_note(documents=[document]), "coverage") for one in told)
 
 

@@ -16,6 +16,7 @@ VALUES = {
     "reason": "white on white",
     "unit": "section",
     "count": 3,
+    "limit": 200,
 }
 
 
