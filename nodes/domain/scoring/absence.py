@@ -20,7 +20,12 @@ AGREEMENT_TYPES = 3
 """A document with so many clause types is an agreement; only of one is a clause missed."""
 
 _CHANGES = re.compile(r"\b(?:amendments?|amending|addend(?:um|a)|avenants?|change orders?|waivers?)\b")
-_BELONGS = re.compile(r"\b(?:annex(?:e|es)?|appendi(?:x|ces)|schedules?|exhibits?|attachments?|pieces? jointes?)\b")
+_BELONGS = re.compile(
+    r"""\b(?:    # "annexe", "schedule"
+        annex(?: e | es )? | appendi(?: x | ces ) | schedules? | exhibits? | attachments? | pieces?\ jointes?
+    )\b""",
+    re.VERBOSE,
+)
 _AGREEMENT = re.compile(r"\b(?:agreements?|contracts?|contrats?|terms|conditions)\b")
 
 

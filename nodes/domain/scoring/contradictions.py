@@ -25,63 +25,114 @@ MOST_CONTRADICTIONS = 3
 """Contradictions that are reported of one finding."""
 
 _AMOUNT = "<amount>"
-_SCOPE = (
-    r"(?:,? (?:under|arising|out|of|from|in|connection|with|relating|related|or|and|to|by|this|the|present|agreement"
-    r"|contract|whether|tort|\(including negligence\)|breach of statutory duty|otherwise|howsoever|caused|aggregate"
-    r"|to the (?:customer|client|supplier|provider)|au|titre|du|dans|le|cadre|contrat|present|de|la|l'execution"
-    r"|convention|envers le client))*"
-)
-_PER = (
-    r"(?:,? (?P<per>(?:in|per|for|par) (?:any |each |every |chaque )?(?:contract |calendar )?"
-    r"(?:year|claim|event|occurrence|incident|an|annee|sinistre|evenement)\b))?(?:,? in (?:the )?aggregate)?\.?$"
-)
-_TOTAL = r"(?P<total>(?:(?:total|maximum|aggregate|entire|overall|cumulative|and) )*)"
-_PARTY = r"(?:the )?(?P<who>[a-z][\w&-]*(?: [\w&-]+){0,2}?)"
-_EN = (
-    rf"(?:{_PARTY}(?:'s|s') {_TOTAL}liability"
-    rf"|(?:the )?{_TOTAL.replace('total>', 'total2>')}liability of {_PARTY.replace('who>', 'who2>')}){_SCOPE},?"
-)
-_FR = (
-    r"la responsabilite (?P<total>(?:(?:totale|globale|maximale|cumulee|et) )*)(?:du |de la |de l'|de )"
-    rf"(?P<who>[a-z][\w&-]*(?: [\w&-]+){{0,2}}?){_SCOPE},?"
-)
+# Parts of verbose patterns: spaces are escaped.
+_SCOPE = r"""(?:
+    ,?\ (?:
+        under | arising | out | of | from | in | connection | with | relating | related | or | and | to | by | this
+        | the | present | agreement | contract | whether | tort | \(including\ negligence\)
+        | breach\ of\ statutory\ duty | otherwise | howsoever | caused | aggregate
+        | to\ the\ (?: customer | client | supplier | provider )
+        | au | titre | du | dans | le | cadre | contrat | present | de | la | l'execution | convention
+        | envers\ le\ client
+    )
+)*"""
+"""Words behind "liability" that leave the whole contract in scope: "arising out of or in connection with"."""
+_PER = r"""(?:
+    ,?\ (?P<per>
+        (?: in | per | for | par )\ (?: any\  | each\  | every\  | chaque\  )? (?: contract\  | calendar\  )?
+        (?: year | claim | event | occurrence | incident | an | annee | sinistre | evenement )\b
+    )
+)?
+(?: ,?\ in\ (?: the\  )?aggregate )? \.?$"""
+"""Behind an amount: "in any contract year", "per claim, in the aggregate"."""
+_TOTAL = r"(?P<total>(?: (?: total | maximum | aggregate | entire | overall | cumulative | and )\  )*)"
+_PARTY = r"(?: the\  )?(?P<who>[a-z][\w&-]*(?: \ [\w&-]+ ){0,2}?)"
+_EN = rf"""(?:
+    {_PARTY}(?: 's | s' )\ {_TOTAL}liability
+    | (?: the\  )?{_TOTAL.replace("total>", "total2>")}liability\ of\ {_PARTY.replace("who>", "who2>")}
+){_SCOPE},?"""
+"""The supplier's total liability under this agreement; the aggregate liability of the supplier."""
+_FR = rf"""la\ responsabilite\ (?P<total>(?: (?: totale | globale | maximale | cumulee | et )\  )*)
+    (?: du\  | de\ la\  | de\ l' | de\  )(?P<who>[a-z][\w&-]*(?: \ [\w&-]+ ){{0,2}}?){_SCOPE},?"""
+"""La responsabilite totale du prestataire au titre du contrat."""
 _CAP = (
+    # "the supplier's total liability under this agreement shall not exceed <amount> in any contract year"
     re.compile(
-        rf"^{_EN} (?:shall|will|may|must|can|is|be|are)(?: be)?(?: in no event| under no circumstances)?"
-        r" (?:not (?:exceed|be (?:more|greater) than)|(?:be )?limited to|(?:be )?capped at|exceed)"
-        rf"(?: (?:a|the) (?:total|maximum|aggregate|sum|amount)(?: amount| sum)?(?: of)?)? {_AMOUNT}{_PER}"
+        rf"""^{_EN}
+        \ (?: shall | will | may | must | can | is | be | are )(?: \ be )?
+        (?: \ in\ no\ event | \ under\ no\ circumstances )?
+        \ (?: not\ (?: exceed | be\ (?: more | greater )\ than ) | (?: be\  )?limited\ to | (?: be\  )?capped\ at | exceed )
+        (?: \ (?: a | the )\ (?: total | maximum | aggregate | sum | amount )(?: \ amount | \ sum )?(?: \ of )? )?
+        \ {_AMOUNT}{_PER}""",
+        re.VERBOSE,
     ),
+    # "la responsabilite du prestataire ne pourra exceder la somme de <amount> par an"
     re.compile(
-        rf"^{_FR} (?:(?:ne (?:peut|pourra|saurait|doit)|ne)(?: en aucun cas| pas)?"
-        r" (?:exceder|depasser|etre superieure a)|n'excede(?:ra)?(?: pas)?|ne depasse(?:ra)?(?: pas)?"
-        r"|(?:est|sera) (?:limitee|plafonnee) a)"
-        rf"(?: (?:la somme|un montant|un total)(?: maximale?| totale?)?(?: de| d')?)? {_AMOUNT}{_PER}"
+        rf"""^{_FR}
+        \ (?:
+            (?: ne\ (?: peut | pourra | saurait | doit ) | ne )(?: \ en\ aucun\ cas | \ pas )?
+            \ (?: exceder | depasser | etre\ superieure\ a )
+            | n'excede(?: ra )?(?: \ pas )?
+            | ne\ depasse(?: ra )?(?: \ pas )?
+            | (?: est | sera )\ (?: limitee | plafonnee )\ a
+        )
+        (?: \ (?: la\ somme | un\ montant | un\ total )(?: \ maximale? | \ totale? )?(?: \ de | \ d' )? )?
+        \ {_AMOUNT}{_PER}""",
+        re.VERBOSE,
     ),
 )
-_COUNT = r"(?:one|two|three|six|nine|twelve|eighteen|twenty-four|trois|douze|vingt-quatre|\d{1,2}|\(\d{1,2}\))"
+_COUNT = r"""(?:
+    one | two | three | six | nine | twelve | eighteen | twenty-four | trois | douze | vingt-quatre
+    | \d{1,2} | \(\d{1,2}\)
+)"""
+# "100 % of the fees paid by the customer in the twelve (12) months preceding the claim"
 _FEES = re.compile(
-    r"(?:(?:an|the) (?:amount|sum) (?:equal|equivalent) to |(?:un|le) montant (?:egal a |equivalent a |total )?)?"
-    r"(?:(?:\d{1,3} ?%|\b[a-z]{1,12}(?:[ -][a-z]{1,12}){0,3} per ?cent)(?: ?\(\d{1,3} ?%\))? (?:of |d[ue]s? ))?"
-    r"(?:(?:the|all|total|aggregate|annual|net|d[eu]s?|les?|la|totales?|annuelles?) )*"
-    r"(?:\b(?:subscription|service|licen[cs]e|annual) )?"
-    r"\b(?:fees|charges|amounts|sums|payments|redevances|sommes|honoraires|prix)\b"
-    r"(?:[ ,]+(?:actually|effectivement|paid|payable|received|invoiced|due|payee?s?|versee?s?|dues?|facturee?s?"
-    r"|percue?s?|or|and|ou|et|(?:by|to) (?:the )?[a-z][\w-]{0,40}|par l(?:[ea] |')[a-z][\w-]{0,40}"
-    r"|under|hereunder|pursuant to|au titre du|this|present|agreement|contract|contrat"
-    r"|in|during|for|over|within|au cours des?|pendant|the|les|l'|immediately|preceding|prior to|before|previous|last"
-    r"|derniers|precedant|precedents?|month|months|year|years|mois|ans?|annee|period"
-    r"|date of|event|claim|cause of action|fait generateur|giving rise to|such|liability|it|sinistre|reclamation"
-    rf"|{_COUNT}))*\.?$"
+    rf"""
+    (?:
+        (?: an | the )\ (?: amount | sum )\ (?: equal | equivalent )\ to[ ]
+        | (?: un | le )\ montant\ (?: egal\ a\  | equivalent\ a\  | total\  )?
+    )?
+    (?:
+        (?: \d{{1,3}}\ ?% | \b[a-z]{{1,12}}(?: [ -][a-z]{{1,12}} ){{0,3}}\ per\ ?cent )(?: \ ?\(\d{{1,3}}\ ?%\) )?
+        \ (?: of\  | d[ue]s?\  )
+    )?
+    (?: (?: the | all | total | aggregate | annual | net | d[eu]s? | les? | la | totales? | annuelles? )\  )*
+    (?: \b(?: subscription | service | licen[cs]e | annual )\  )?
+    \b(?: fees | charges | amounts | sums | payments | redevances | sommes | honoraires | prix )\b
+    (?:
+        [ ,]+
+        (?:
+            actually | effectivement | paid | payable | received | invoiced | due | payee?s? | versee?s? | dues?
+            | facturee?s? | percue?s? | or | and | ou | et
+            | (?: by | to )\ (?: the\  )?[a-z][\w-]{{0,40}} | par\ l(?: [ea]\  | ' )[a-z][\w-]{{0,40}}
+            | under | hereunder | pursuant\ to | au\ titre\ du | this | present | agreement | contract | contrat
+            | in | during | for | over | within | au\ cours\ des? | pendant | the | les | l' | immediately | preceding
+            | prior\ to | before | previous | last | derniers | precedant | precedents? | month | months | year | years
+            | mois | ans? | annee | period | date\ of | event | claim | cause\ of\ action | fait\ generateur
+            | giving\ rise\ to | such | liability | it | sinistre | reclamation
+            | {_COUNT}
+        )
+    )*
+    \.?$""",
+    re.VERBOSE,
 )
 """Fees, and nothing behind them but who pays them and in what time: a measure of the whole contract."""
 _UNLIMITED = (
+    # "notwithstanding the foregoing, the supplier's liability shall be unlimited"
     re.compile(
-        rf"^(?:notwithstanding (?:the above|the foregoing),? )?{_EN} (?:is|are|shall be|will be|remains?)"
-        r" (?:unlimited|uncapped|without limit|not (?:limited|capped)(?: in any way)?)\.?$"
+        rf"""^(?: notwithstanding\ (?: the\ above | the\ foregoing ),?\  )?{_EN}
+        \ (?: is | are | shall\ be | will\ be | remains? )
+        \ (?: unlimited | uncapped | without\ limit | not\ (?: limited | capped )(?: \ in\ any\ way )? )\.?$""",
+        re.VERBOSE,
     ),
+    # "la responsabilite du prestataire est illimitee"
     re.compile(
-        rf"^(?:nonobstant ce qui precede,? )?{_FR} (?:(?:est|sera|demeure) (?:illimitee|sans limite|non plafonnee)"
-        r"|n'est (?:pas |en rien |nullement )(?:limitee|plafonnee))\.?$"
+        rf"""^(?: nonobstant\ ce\ qui\ precede,?\  )?{_FR}
+        \ (?:
+            (?: est | sera | demeure )\ (?: illimitee | sans\ limite | non\ plafonnee )
+            | n'est\ (?: pas\  | en\ rien\  | nullement\  )(?: limitee | plafonnee )
+        )\.?$""",
+        re.VERBOSE,
     ),
 )
 

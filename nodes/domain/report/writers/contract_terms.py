@@ -29,7 +29,9 @@ TERM_KINDS = (
 """Kinds of facts in the line of a contract, in this order; of the first three, only the first that is stated."""
 NOTE_FACT_KINDS = (*TERM_KINDS, "replaces")
 _AMOUNT = re.compile(
-    r"(?:EUR|USD|GBP|CHF|€|US ?\$|\$|£) ?\d[\d.,' \u00a0\u202f]*\d|\d[\d.,' \u00a0\u202f]* ?(?:€|euros?|EUR|USD|\$|£)"
+    r"""(?: EUR | USD | GBP | CHF | € | US\ ?\$ | \$ | £ )\ ?\d[\d.,' \u00a0\u202f]*\d    # EUR 100,000.00
+    | \d[\d.,' \u00a0\u202f]*\ ?(?: € | euros? | EUR | USD | \$ | £ )    # 100 000 €""",
+    re.VERBOSE,
 )
 SHORT_QUOTE_CHARS = 60
 """A quote up to this length is the name of a law, and may be repeated beside its label."""
