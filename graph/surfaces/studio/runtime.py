@@ -19,7 +19,7 @@ from graph.builder import build_graph
 from graph.composition import Container, compose
 from graph.driver import Compiled, Driver, drive
 from graph.settings import operator_settings
-from graph.usecases.serve import leased, next_drive, saver_of
+from graph.usecases.serve import leased, next_drive
 from nodes.domain.shared.errors import OperatorError
 from nodes.ports import Services
 
@@ -40,7 +40,7 @@ async def serving() -> AsyncIterator[AsyncPostgresSaver]:
         container = await compose(await asyncio.to_thread(operator_settings), stack)
         _containers[loop] = container
         try:
-            yield saver_of(container)
+            yield container.saver
         finally:
             del _containers[loop]
 
