@@ -86,7 +86,7 @@ def test_every_row_is_numbered_and_names_a_test_that_is_there_or_says_what_was_d
     assert [int(one) for one in proved] == numbers
     there = {
         name
-        for file in (ROOT / "tests").glob("test_*.py")
+        for file in (ROOT / "tests").rglob("test_*.py")
         for name in re.findall(r"^(?:async )?def (test_\w+)", file.read_text("utf-8"), re.M)
     }
     for row, text in proved.items():
