@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.playbook.reading import MOST_BYTES, read_playbook, require_playbook
+from nodes.domain.playbook.reading import MAX_BYTES, read_playbook, require_playbook
 from nodes.domain.shared.errors import PlaybookError
 
 
@@ -36,7 +36,7 @@ def playbook_bytes(name: str) -> tuple[bytes, str]:
         raise PlaybookError(f"There is no playbook {name}: name one of {', '.join(shipped())}, or a TOML or YAML file.")
     try:
         with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1), str(path)
+            return file.read(MAX_BYTES + 1), str(path)
     except OSError as error:
         raise PlaybookError(f"The playbook {path} cannot be read ({error.strerror}): check the path.") from error
 

@@ -228,12 +228,17 @@ def _retry(reading: ThreadReading, repairs: Sequence[Repair], retry_failed: bool
     return None
 
 
+def batches_open(state: Mapping[str, Any]) -> bool:
+    """Whether batches are to be read before the retry lane."""
+    return bool((state.get("batch_index") or 0) < (state.get("batch_total") or 0))
+
+
 def _retry_lane(state: Mapping[str, Any], lane: Sequence[RetryDocument], retry_failed: bool) -> dict[str, Any]:
     """The state before the retry lane, when a document waits for it that the thread has passed; else nothing.
 
     While batches are open there is nothing to change: the last one counts who belongs to the lane.
     """
-    if (state.get("batch_index") or 0) < (state.get("batch_total") or 0):
+    if batches_open(state):
         return {}
     retried = [replace(row, slow=True, state="deferred") if row.state == "failed" else row for row in lane]
     slow = [row for row in (retried if retry_failed else lane) if row.slow]
@@ -258,8 +263,8 @@ def _retry_lane(state: Mapping[str, Any], lane: Sequence[RetryDocument], retry_f
 def _notes(reading: ThreadReading, request: ResumeRequest, stranded: Stranded | None) -> dict[str, Any]:
     models, versions = request.settings.get("models"), reading.examination.versions
     notes: dict[str, Any] = {"models": dict(models)} if models else {}
-    if versions and versions.changes and versions.now is not None:
-        notes["versions"] = [[change.name, change.before, change.now] for change in versions.changes]
+    if versions and versions.changes and versions.current is not None:
+        notes["versions"] = [[change.name, change.before, change.current] for change in versions.changes]
     if reading.examination.preflight:
         notes["checked"] = reading.examination.preflight.to_json()
     if stranded:

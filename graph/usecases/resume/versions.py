@@ -38,7 +38,7 @@ class VersionDiff:
 
     changes: Sequence[Change] = ()
     redo: ReworkEstimate = field(default_factory=ReworkEstimate)
-    now: Mapping[str, str] | None = None
+    current: Mapping[str, str] | None = None
     """What this program would freeze; None when nothing could be compared."""
     playbook: str = ""
     """A sentence when the playbook that the run named is another one now; the run keeps the one that it froze."""
@@ -52,7 +52,7 @@ class VersionDiff:
         """Keys: changes [{name, before, now}], asks, documents, usd, answers, answers_usd, playbook."""
         redo = self.redo
         return {
-            "changes": [{"name": change.name, "before": change.before, "now": change.now} for change in self.changes],
+            "changes": [{"name": change.name, "before": change.before, "now": change.current} for change in self.changes],
             "asks": self.asks,
             "documents": redo.documents,
             "usd": None if redo.usd is None else float(redo.usd),
@@ -91,14 +91,14 @@ async def compare_versions(
         playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
     except (ArtifactMissing, ValueError, KeyError):
         return VersionDiff()
-    now = await asyncio.to_thread(versions_now, services, playbook)
+    current = await asyncio.to_thread(versions_now, services, playbook)
     frozen = run.versions or await _versions_of_calls(container, run)
     sentence = await _playbook_sentence(container, run, playbook_name(head))
-    changes = compare(frozen, now, run.workflow_version, models_asked=run.engine == "openai")
+    changes = compare(frozen, current, run.workflow_version, models_asked=run.engine == "openai")
     if not changes:
-        return VersionDiff((), ReworkEstimate(), now, sentence)
+        return VersionDiff((), ReworkEstimate(), current, sentence)
     redo = await _rework(container, run, head, changes, remaining, retry_failed=retry_failed)
-    return VersionDiff(changes, redo, now, sentence)
+    return VersionDiff(changes, redo, current, sentence)
 
 
 async def _versions_of_calls(container: Container, run: Run) -> dict[str, str]:

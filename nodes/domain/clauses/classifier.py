@@ -1,4 +1,4 @@
-"""How sure the trained model is of each sentence, for each clause type; its file is read as plain arrays, never run."""
+"""The trained classifier: probabilities of clause types for each sentence, from a file of plain arrays."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from nodes.domain.shared.errors import MissingPart
 
 FORMAT = 2
 LANGUAGE = "en"
-"""Of the contracts that it was trained on."""
+"""Language of the contracts that it was trained on."""
 SENTENCES_AT_ONCE = 4_000
-"""Sentences weighed at a time, so that the largest document fits into memory."""
+"""Sentences of one pass, so that the largest document fits into memory."""
 IMPLAUSIBLE_FACTOR = 1e-3
-"""Chance of a sentence that was not worth a closer look, times what its words alone would give it."""
+"""Factor on the first stage's probability of a sentence that the second stage does not score."""
 
 Array = npt.NDArray[np.float32]
 _STEPS = np.arange(-127, 128, dtype=np.float32) / 127
 _VALUES = np.concatenate([[0.0], np.sign(_STEPS) * _STEPS**2]).astype(np.float32)
-"""Value of each stored step, as a share of the largest; steps are finer near zero."""
+"""Value of each quantized weight, as a share of the largest; finer near zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Two stages: weights of a sentence's words, then of what is known of it, its neighbours and its document."""
+    """Two stages: weights of a sentence's words, then trees over its context features."""
 
     types: npt.NDArray[np.str_]
     weights: npt.NDArray[np.int8]
     """(columns of features, types), in steps."""
     largest: Array
-    """Weight of step 127, for each type."""
+    """Weight of step 127 of each type."""
     bias: Array
     trees: Trees
     """The second stage, one for all types."""
     present: Array
-    """For each type: what the surest sentence of a document must reach for the clause to be there."""
+    """By type: least probability of the best sentence of a document for the clause to be present."""
     seed: Array
-    """For each type: what a sentence must reach to begin a quote, once the clause is there; the surest always does."""
+    """By type: least probability of a sentence that begins a quote, once the clause is present."""
 
     def __post_init__(self) -> None:
         count = len(self.types)
@@ -63,24 +63,24 @@ class Model:
             raise ValueError("its trees ask for facts that are not there")
 
 
-_PLAIN = tuple(field.name for field in fields(Model) if field.name != "trees")
-_TREE = "tree_"
-"""Before the names of the arrays of trees in the file."""
+_MODEL_ARRAYS = tuple(field.name for field in fields(Model) if field.name != "trees")
+_TREE_PREFIX = "tree_"
+"""Prefix of the arrays of trees in the file."""
 
 
 def quantized(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int8], Array]:
-    """Weights (columns, types) as steps, and the largest of each type."""
+    """Quantize weights (columns, types) to steps, with the largest weight of each type."""
     largest = np.maximum(np.abs(weights).max(axis=0), 1e-9)
     stored = np.sign(weights) * np.rint(127 * np.sqrt(np.abs(weights) / largest))
     return stored.astype(np.int8), largest.astype(np.float32)
 
 
 def save(model: Model) -> bytes:
-    """The model as a file; the same model gives the same bytes."""
+    """Write the model as the bytes of a file; equal models give equal bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        arrays = {"format": np.array(FORMAT), **{name: getattr(model, name) for name in _PLAIN}}
-        arrays |= {_TREE + field.name: getattr(model.trees, field.name) for field in fields(Trees)}
+        arrays = {"format": np.array(FORMAT), **{name: getattr(model, name) for name in _MODEL_ARRAYS}}
+        arrays |= {_TREE_PREFIX + field.name: getattr(model.trees, field.name) for field in fields(Trees)}
         for name, array in arrays.items():
             part = io.BytesIO()
             np.save(part, array, allow_pickle=False)
@@ -98,15 +98,15 @@ def load(data: bytes) -> Model:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             if int(arrays["format"]) != FORMAT:
                 raise ValueError(f"it has format {int(arrays['format'])}, not {FORMAT}")
-            trees = Trees(**{field.name: arrays[_TREE + field.name] for field in fields(Trees)})
-            return Model(trees=trees, **{name: arrays[name] for name in _PLAIN})
+            trees = Trees(**{field.name: arrays[_TREE_PREFIX + field.name] for field in fields(Trees)})
+            return Model(trees=trees, **{name: arrays[name] for name in _MODEL_ARRAYS})
     except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile) as error:
         raise MissingPart(f"The clause model {MODEL} cannot be read: {error}.") from error
 
 
 @lru_cache(maxsize=1)
 def load_model() -> Model:
-    """The model that ships with this program. Raises MissingPart."""
+    """Load the model that ships with this program. Raises MissingPart."""
     model = load(model_bytes(MODEL))
     if model.weights.shape[0] != width(len(load_notions())):
         raise MissingPart(f"The clause model {MODEL} was not trained with the notions of {NOTIONS}: train it anew.")
@@ -115,7 +115,7 @@ def load_model() -> Model:
 
 @lru_cache(maxsize=1)
 def load_notions() -> Mapping[str, re.Pattern[str]]:
-    """Notions by name. Raises MissingPart."""
+    """Load the patterns of legal notions by name. Raises MissingPart."""
     try:
         table = tomllib.loads(model_bytes(NOTIONS).decode())["notions"]
         return {name: re.compile(pattern) for name, pattern in table.items()}
@@ -124,7 +124,7 @@ def load_notions() -> Mapping[str, re.Pattern[str]]:
 
 
 def clause_probabilities(model: Model, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]) -> Array:
-    """Chances (sentences, types) that a sentence of this document states a clause of the type.
+    """Probabilities (sentences, types) that a sentence of this document states a clause of the type.
 
     Sentences and headings are simplified; sentences of one paragraph share their block.
     """
@@ -140,7 +140,7 @@ def clause_probabilities(model: Model, plain: Sequence[str], headings: Sequence[
 def refined_probabilities(
     model: Model, weight: Array, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]
 ) -> Array:
-    """The second stage: chances from what the words of all sentences of a document weigh."""
+    """Second stage: probabilities from the word weights of all sentences of a document."""
     probabilities = IMPLAUSIBLE_FACTOR / (1 + np.exp(-np.clip(weight, -50, 50)))
     selected: list[tuple[int, npt.NDArray[np.bool_], Array]] = []
     for index, name in enumerate(map(str, model.types)):
@@ -156,7 +156,7 @@ def refined_probabilities(
 
 
 def word_weights(model: Model, vectors: SparseVectors) -> Array:
-    """The first stage: what the words of each sentence weigh for each type."""
+    """First stage: weights (sentences, types) of the words of each sentence."""
     if not vectors.count:
         return np.zeros((0, len(model.types)), np.float32)
     weighed = np.zeros((vectors.count, len(model.types)), np.float32)
@@ -168,7 +168,7 @@ def word_weights(model: Model, vectors: SparseVectors) -> Array:
 
 
 def rule_features(clause_type: str, plain: Sequence[str], headings: Sequence[str]) -> Array:
-    """(sentences, 4): strong and weak sign, something against it, a heading of this type."""
+    """Features (sentences, 4) from the rule of a type: strong sign, weak sign, exclusion, a heading of this type."""
     rule = _rules().get(clause_type)
     if rule is None or not plain:
         return np.zeros((len(plain), 4), np.float32)

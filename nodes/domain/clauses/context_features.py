@@ -1,4 +1,4 @@
-"""What is known of a sentence beside its words: what it, its neighbours and its document weigh, and what rules see."""
+"""Context features of a sentence: its own word weight, those of its neighbours and document, and signs of rules."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 import numpy.typing as npt
 
 NO_CLAUSE = -8.0
-"""What stands beside the first and the last sentence: no clause at all."""
+"""Weight of a neighbour that does not exist: certainly no clause."""
 FEATURE_COUNT = 29
-"""Columns; the last is the number of the clause type."""
+"""Number of columns; the last holds the number of the clause type."""
 PLAUSIBLE_WEIGHT = -6.5
-"""A sentence is looked at closely when its words weigh at least this, or a rule sees something in it."""
+"""Word weight above which the second stage scores a sentence even without a sign of a rule."""
 
 Array = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 
 
 def plausible_sentences(weight: Array, rules: Array) -> Flags:
-    """Which sentences may state a clause of one type at all: few of them."""
+    """Flag the few sentences that may state a clause of one type at all."""
     return np.asarray((weight > PLAUSIBLE_WEIGHT) | (rules[:, :2].max(axis=1, initial=0.0) > 0), dtype=bool)
 
 
 def context_features(
     index: int, weights: Array, rules: Array, plain: Sequence[str], headings: Sequence[str], blocks: Sequence[int]
 ) -> Array:
-    """(sentences, FACTS) for the clause type at `index`, of a whole document.
+    """Features (sentences, FEATURE_COUNT) for the clause type at `index`, of a whole document.
 
     `weights` are those of all types (sentences, types), `rules` the signs of this one (sentences, 4).
     """
@@ -35,10 +35,10 @@ def context_features(
         return np.zeros((0, FEATURE_COUNT), np.float32)
     weight = weights[:, index]
     columns = (
-        *_around(weight, blocks, headings),
-        *_in_document(weight),
-        *_of_rules(rules),
-        *_of_others(index, weights),
+        *_neighbour_weights(weight, blocks, headings),
+        *_document_ranks(weight),
+        *_rule_columns(rules),
+        *_competing_types(index, weights),
         np.log([len(text) + 1 for text in plain]),
         np.arange(count) / count,
         np.full(count, np.log(count)),
@@ -47,8 +47,10 @@ def context_features(
     return np.stack([np.asarray(column, dtype=np.float32) for column in columns], axis=1)
 
 
-def _around(weight: Array, blocks: Sequence[int], headings: Sequence[str]) -> tuple[npt.NDArray[np.floating], ...]:
-    """The sentence, its neighbours, the best of its paragraph, best and mean under its heading."""
+def _neighbour_weights(
+    weight: Array, blocks: Sequence[int], headings: Sequence[str]
+) -> tuple[npt.NDArray[np.floating], ...]:
+    """Weights of the sentence, its neighbours, the best of its paragraph, best and mean under its heading."""
     _, block = np.unique(np.asarray(blocks), return_inverse=True)
     _, heading = np.unique(np.asarray(headings), return_inverse=True)
     floored = np.maximum(weight, PLAUSIBLE_WEIGHT)
@@ -68,8 +70,8 @@ def _best(weight: Array, group: npt.NDArray[np.intp]) -> Array:
     return best[group]
 
 
-def _in_document(weight: Array) -> tuple[npt.NDArray[np.floating], ...]:
-    """How the sentence stands among those of the document."""
+def _document_ranks(weight: Array) -> tuple[npt.NDArray[np.floating], ...]:
+    """Ranks of the sentence among those of the document."""
     count = len(weight)
     order = np.argsort(-weight, kind="stable")
     rank = np.empty(count)
@@ -84,7 +86,7 @@ def _in_document(weight: Array) -> tuple[npt.NDArray[np.floating], ...]:
     )
 
 
-def _of_rules(rules: Array) -> tuple[npt.NDArray[np.floating], ...]:
+def _rule_columns(rules: Array) -> tuple[npt.NDArray[np.floating], ...]:
     strong, weak = (rules[:, place] * (1 - rules[:, 2]) for place in (0, 1))
     count = len(strong)
     return (
@@ -99,15 +101,15 @@ def _of_rules(rules: Array) -> tuple[npt.NDArray[np.floating], ...]:
     )
 
 
-def _of_others(index: int, weights: Array) -> tuple[Array, ...]:
-    """The best of the other types, and by how much this one is ahead."""
+def _competing_types(index: int, weights: Array) -> tuple[Array, ...]:
+    """Best weight of the other types, and the lead of this one over it."""
     other_weights = np.delete(weights, index, axis=1)
     best = other_weights.max(axis=1) if other_weights.shape[1] else np.full(len(weights), NO_CLAUSE, np.float32)
     return best, weights[:, index] - best
 
 
 def shifted(values: Array, by: int, beyond: float = NO_CLAUSE) -> Array:
-    """Each value in the place of its neighbour `by` behind it."""
+    """Shift values by `by` places; those from beyond the ends are `beyond`."""
     out = np.full_like(values, beyond)
     if by > 0:
         out[by:] = values[:-by]

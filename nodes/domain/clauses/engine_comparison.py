@@ -1,4 +1,4 @@
-"""Two engines that looked at the same document: where they differ, a person decides. Pure."""
+"""Compares the candidates of a model and of the local engine: where they differ, a person decides. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from nodes.domain.evidence.findings import Candidate
 
 MIN_CONFIDENCE = 0.6
-"""A clause of the local engine that is less sure is no contradiction to a model that reports none."""
+"""Least confidence of a local candidate that contradicts a model which reports no such clause."""
 
 
 def compare_engines(
@@ -18,7 +18,7 @@ def compare_engines(
     lost: Collection[str] = frozenset(),
     bare: Collection[str] = frozenset(),
 ) -> list[Candidate]:
-    """What the model saw, and what it did not see although the local engine is sure of it.
+    """Combine the model's candidates with those of the local engine that the model did not report.
 
     They differ where one of them sees a clause of a type in the document and the other sees none; the words that each
     quotes may be others. `judged` are the types for which the local engine looks in such a document. `lost` are the
@@ -46,7 +46,7 @@ def compare_engines(
     ]
     for candidate in local:
         if candidate.clause_type in only_lost:
-            why = _unproved if candidate.clause_type in invented else _unstated
+            why = _not_quoted if candidate.clause_type in invented else _not_stated
             candidates.append(replace(candidate, disputed=why(candidate.source, model_source)))
         elif candidate.confidence >= MIN_CONFIDENCE and candidate.clause_type not in by_model:
             candidates.append(replace(candidate, disputed=_not_seen(candidate.source, model_source)))
@@ -57,9 +57,9 @@ def _not_seen(engine: str, second_engine: str) -> str:
     return f"{engine} found it, {second_engine} did not"
 
 
-def _unstated(engine: str, second_engine: str) -> str:
+def _not_stated(engine: str, second_engine: str) -> str:
     return f"{engine} found it, {second_engine} quoted only a heading or a word"
 
 
-def _unproved(engine: str, second_engine: str) -> str:
+def _not_quoted(engine: str, second_engine: str) -> str:
     return f"{engine} found it, {second_engine} quoted words that are not in the document"

@@ -1,4 +1,4 @@
-"""The files that the local engine is made of, and their hash: to know it, none of them need be loaded."""
+"""Files of the local engine and their hashes, which are known without loading rules or model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from nodes.domain.shared.errors import MissingPart
 LANGUAGES = ("en", "fr")
 MODEL, NOTIONS = "clauses.npz", "notions.toml"
 RULES_CODE, MODEL_CODE = 1, 1
-"""Versions of the code that applies the rules and the model: raised by hand when it gives other answers."""
+"""Versions of the code that applies the rules and the model: raised by hand when it gives other answers.
 
-_STORED_AS = {
+`test_engine_version.py` holds the answers of these versions.
+"""
+
+_EARLIER_HASHES = {
     "e4003be1c54f86d449ea39682ed66f122b41c8df7e204b31a2cf009d60f9dc90 1": (
         "ee737d3c41a176db9e1b7e2b59940eda2b21b5036567d3973efd7cee6b98a883"
     ),
@@ -21,19 +24,19 @@ _STORED_AS = {
         "b14e3ddfdcdf73289182f5b4a5062c4d6e0b1b4514dd9bbf089ea778c29f53ef"
     ),
 }
-"""Data and version 1 of the code, as programs called them that hashed the source text of their modules: answers that
-they stored are still found."""
+"""Hashes of programs that hashed the source text of their modules, by data and version 1 of the code: answers that
+they stored are still reused."""
 
 
 @lru_cache(maxsize=1)
 def local_sha256() -> str:
-    """Of rules, model and code: another hash, perhaps other answers. Raises MissingPart."""
+    """Hash rules, model and code: another hash, perhaps other answers. Raises MissingPart."""
     return hashlib.sha256(f"{rules_sha256()} {model_sha256()}".encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def rules_sha256() -> str:
-    """Of all rule files and of the code that applies them: another hash, perhaps other answers."""
+    """Hash all rule files and the version of the code that applies them."""
     digest = hashlib.sha256()
     for file in (*LANGUAGES, "hostile"):
         digest.update(rule_bytes(file))
@@ -42,12 +45,12 @@ def rules_sha256() -> str:
 
 @lru_cache(maxsize=1)
 def model_sha256() -> str:
-    """Of the model, its notions and the code that applies them."""
+    """Hash the model, its notions and the version of the code that applies them."""
     return _with_code(hashlib.sha256(model_bytes(MODEL) + model_bytes(NOTIONS)).digest(), MODEL_CODE)
 
 
 def rule_bytes(name: str) -> bytes:
-    """One file of rules, by language. Raises MissingPart."""
+    """Read a file of rules. Raises MissingPart."""
     try:
         return resources.files("nodes.playbooks.rules").joinpath(f"{name}.toml").read_bytes()
     except OSError as error:
@@ -55,7 +58,7 @@ def rule_bytes(name: str) -> bytes:
 
 
 def model_bytes(name: str) -> bytes:
-    """One file of the trained model. Raises MissingPart."""
+    """Read a file of the trained model. Raises MissingPart."""
     try:
         return resources.files("nodes.models").joinpath(name).read_bytes()
     except OSError as error:
@@ -64,4 +67,4 @@ def model_bytes(name: str) -> bytes:
 
 def _with_code(data: bytes, version: int) -> str:
     name = f"{data.hex()} {version}"
-    return _STORED_AS.get(name) or hashlib.sha256(name.encode()).hexdigest()
+    return _EARLIER_HASHES.get(name) or hashlib.sha256(name.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The local engine: the classifier where it was trained, rules everywhere else; quotes are slices of the text."""
+"""The local engine: the classifier for English, rules everywhere else; quotes are slices of the text."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from nodes.domain.text.sentences import Sentence, sentences
 
 SOURCE = "local:model@3"
 JOIN_PROBABILITY, JOIN_PROBABILITY_APART = 0.02, 0.05
-"""A neighbour of a clause's sentence that is at least this sure belongs to its quote; surer in another paragraph."""
+"""Least probability of a neighbour that joins a quote, in the same paragraph and in another one."""
 LONGEST = 800
-"""Characters of a quote of several sentences."""
+"""Most characters of a quote of several sentences."""
 MAX_QUOTES = 20
-"""Quotes of one type in one document, the surest."""
+"""Most quotes of one type in one document; the most probable count."""
 TRUSTED_RULE = 0.9
-"""A rule that is at least this sure is believed where the model sees no clause of the type."""
+"""Least confidence of a rule that counts where the model finds no clause of the type."""
 SHORT_TEXT, TRUSTED_RULE_IN_SHORT_TEXT = 3_000, 0.6
-"""The model has learned from whole contracts: in a text of fewer characters a rule is believed from less on."""
+"""Characters of a short text, and the least confidence there: the model has learned from whole contracts."""
 PASSAGE_SHARE = 0.4
-"""Passages are at most this share of a text."""
+"""Greatest share of a text that its passages may be."""
 UNLIKELY = 0.01
-"""A sentence that is less likely than this to state any of the clauses is not worth a model's reading."""
+"""Least probability of a sentence that is worth a model's reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalReading:
-    """What the local engine makes of a document."""
+    """The reading of a document by the local engine."""
 
     candidates: list[Candidate]
     """Clauses, in the order of the document."""
     passages: list[Candidate]
-    """Sentences that a model should read beside the clauses, the surest first."""
+    """Sentences that a model should read besides the clauses, the most probable first."""
 
 
 def find_clauses(text: DocumentText, types: Sequence[str]) -> LocalReading:
-    """Clauses of these types. Raises MissingPart when rules or model are not installed."""
+    """Find clauses of these types. Raises MissingPart when rules or model are not installed."""
     if text.language not in (LANGUAGE, ""):
         rule_candidates = find_by_rules(text, types)
         return LocalReading(rule_candidates, [])
@@ -50,7 +50,7 @@ def find_clauses(text: DocumentText, types: Sequence[str]) -> LocalReading:
 
 
 def find_clauses_with(model: Model, text: DocumentText, types: Sequence[str]) -> LocalReading:
-    """The same with a model of one's own, for a text that is English as far as can be told."""
+    """Find clauses with a given model, in a text that is English as far as can be told."""
     rule_candidates = find_by_rules(text, types)
     by_model, passages = classify(model, text, types)
     types_seen = {candidate.clause_type for candidate in by_model}
@@ -68,7 +68,7 @@ def find_clauses_with(model: Model, text: DocumentText, types: Sequence[str]) ->
 
 
 def _opposites(text: DocumentText, types: Sequence[str], candidates: Sequence[Candidate]) -> list[Candidate]:
-    """What says that there is none of another type, where no clause of its own type has been seen there."""
+    """Candidates of opposite clauses, except where a candidate of their own type lies already."""
     occupied = [
         (candidate.clause_type, candidate.start, candidate.start + len(candidate.quote))
         for candidate in candidates
@@ -88,7 +88,7 @@ def _in_order(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def classify(model: Model, text: DocumentText, types: Sequence[str]) -> tuple[list[Candidate], list[Candidate]]:
-    """Clauses and passages that the model sees, for those of the types that it knows."""
+    """Find clauses and passages by the model, for the types that it knows."""
     split = sentences(text)
     probabilities = sentence_probabilities(model, text, split)
     candidates: list[Candidate] = []
@@ -110,7 +110,7 @@ def _passages(
     model_types: Sequence[str],
     types: Sequence[str],
 ) -> list[Candidate]:
-    """The sentences that may state some clause of these types, the likeliest first, as far as they are worth it."""
+    """Select sentences that may state a clause of these types, the most probable first."""
     columns = [index for index, name in enumerate(model_types) if name in types]
     if not columns or not split:
         return []
@@ -127,7 +127,7 @@ def _passages(
 
 
 def sentence_probabilities(model: Model, text: DocumentText, split: Sequence[Sentence]) -> Array:
-    """How sure the model is of each sentence (rows) and type (columns)."""
+    """Probabilities of the model for each sentence (rows) and type (columns)."""
     plain = [simplify(text.text[sentence.start : sentence.end]) for sentence in split]
     headings = [simplify(f"{sentence.article} / {sentence.heading}") for sentence in split]
     probabilities = clause_probabilities(model, plain, headings, [sentence.block for sentence in split])
@@ -135,13 +135,13 @@ def sentence_probabilities(model: Model, text: DocumentText, split: Sequence[Sen
 
 
 def zero_titles(probabilities: Array, plain: Sequence[str]) -> Array:
-    """The same, and nothing for titles and lines of a table of contents."""
+    """Set the probabilities of titles and lines of a table of contents to zero."""
     states = np.array([len(sentence) >= SHORTEST and "....." not in sentence for sentence in plain], dtype=bool)
     return np.asarray(probabilities * states[:, None] if len(plain) else probabilities, dtype=np.float32)
 
 
 def zero_denials(text: DocumentText, split: Sequence[Sentence], probability: Array, clause_type: str) -> Array:
-    """The chances of a type, and nothing for sentences that say the opposite: to the model they look alike."""
+    """Set the probabilities of sentences that say the opposite to zero: to the model they look alike."""
     rule = next((rule for rule in load_rules()[LANGUAGE].rule if rule.type == clause_type), None)
     affirmed = probability.copy()
     for place in map(int, np.flatnonzero(probability >= JOIN_PROBABILITY)):
@@ -153,7 +153,7 @@ def zero_denials(text: DocumentText, split: Sequence[Sentence], probability: Arr
 def quotes(
     text: DocumentText, split: Sequence[Sentence], probability: Array, clause_type: str, seed: float
 ) -> list[Candidate]:
-    """The sentences that are sure enough, each with what goes on with it, the surest first to take its neighbours."""
+    """Quote sentences from probability `seed` on, each with its neighbours of the same clause, the best first."""
     used: set[int] = set()
     candidates: list[Candidate] = []
     for begin in map(int, np.argsort(-probability, kind="stable")):
@@ -172,7 +172,7 @@ def quotes(
 def _neighbour(
     text: DocumentText, split: Sequence[Sentence], probability: Array, first: int, last: int, used: set[int]
 ) -> int | None:
-    """The surer one of the sentences before and behind, if one belongs to the same clause."""
+    """Choose the more probable of the sentences before and behind that belong to the same clause, if any."""
     near = []
     for place, edge in ((first - 1, first), (last + 1, last)):
         if not 0 <= place < len(split) or place in used:

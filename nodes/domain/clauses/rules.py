@@ -1,4 +1,4 @@
-"""Clause rules: what a clause of each type is recognised by. The rules are data, in nodes/playbooks/rules."""
+"""Finds clauses by rules, which are data in nodes/playbooks/rules."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from nodes.domain.text.normalise import simplify
 from nodes.domain.text.sentences import Sentence, sentences
 
 FLOOR = 0.25
-"""Candidates less sure than this are not proposed."""
+"""Least confidence of a candidate that is proposed."""
 SHORTEST = 25
-"""Characters; what is shorter is a title."""
+"""Least characters of a sentence that can state a clause; a shorter one is a title."""
 
 OPPOSITES = {"cap_on_liability": "uncapped_liability"}
-"""Of which type a sentence is that says only that there is none of the first."""
+"""By clause type: the type of a sentence that says only that there is no such clause."""
 OPPOSITE_CONFIDENCE = 0.85
 
 # Example: in no event
-_NONE = re.compile(
+_NEGATION = re.compile(
     r"""
     \b(?:in\ no\ (?:event|case)|under\ no\ circumstances?|neither|nor|no\ party|nothing)\b
     """,
     re.VERBOSE,
 )
 # Example: except as provided
-_QUALIFIED = re.compile(
+_QUALIFICATION = re.compile(
     r"""
     \b(?:
       if | unless | except\w* | save\ (?:for|as|that) | other\ than | but | rather | instead | until | before
@@ -49,7 +49,7 @@ _QUALIFIED = re.compile(
     """,
     re.VERBOSE,
 )
-"""With such words, conditions and exceptions, a sentence says more than the opposite of a clause."""
+"""Conditions and exceptions, with which a sentence says more than the opposite of a clause."""
 
 
 def _compiles(pattern: str) -> str:
@@ -128,7 +128,7 @@ class RuleFile(_Part):
 
 @dataclass(frozen=True, slots=True)
 class _SimplifiedSentence:
-    """A sentence as the rules read it."""
+    """A sentence with its simplified text and heading."""
 
     sentence: Sentence
     plain: str
@@ -147,7 +147,7 @@ def _any(patterns: Sequence[str]) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=1)
 def load_rules() -> dict[str, RuleFile]:
-    """The rule files by language.
+    """Load the rule files by language.
 
     Raises MissingPart when a file is absent or says something that a rule file cannot say.
     """
@@ -161,7 +161,7 @@ def load_rules() -> dict[str, RuleFile]:
 
 
 def find_by_rules(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
-    """Clauses of these types, quotes verbatim, in the order of the document.
+    """Find clauses of these types, quotes verbatim, in the order of the document.
 
     Where the language cannot be told, the rules of all languages are tried.
     """
@@ -171,13 +171,15 @@ def find_by_rules(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
 
 
 def find_by_own_rules(text: DocumentText, rules: Sequence[Rule], types: Sequence[str], source: str) -> list[Candidate]:
-    """The same by rules that a user wrote, for the language of this text; `source` is what the candidates name."""
+    """Find clauses by rules of a user, for the language of this text; `source` becomes that of the candidates."""
     return _applied(text, [(rule, source) for rule in rules], types)
 
 
 def find_opposites(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
-    """Clauses that state that there is none of another type: that liability is not limited. In English; French rules
-    have signs of their own for it."""
+    """Find clauses that deny one of another type, for example that liability is limited.
+
+    In English alone; French rules have signs of their own for it.
+    """
     file = load_rules()["en"]
     candidates = []
     for rule in (rule for rule in file.rule if OPPOSITES.get(rule.type) in types):
@@ -196,7 +198,7 @@ def find_opposites(text: DocumentText, types: Sequence[str]) -> list[Candidate]:
 def _is_denied(rule: Rule, plain: str) -> bool:
     """ "In no event shall the liability of a party be unlimited": the opposite itself is denied."""
     match = rule.denial.search(plain) if rule.denial else None
-    return match is not None and _NONE.search(plain, 0, match.end()) is not None
+    return match is not None and _NEGATION.search(plain, 0, match.end()) is not None
 
 
 def _applied(text: DocumentText, rules: Sequence[tuple[Rule, str]], types: Sequence[str]) -> list[Candidate]:
@@ -232,7 +234,7 @@ def _apply(rule: Rule, simplified: list[_SimplifiedSentence], text: DocumentText
 
 
 def _last(rule: Rule, simplified: list[_SimplifiedSentence], index: int) -> int:
-    """The last sentence of the clause that begins here: one more, when it goes on with the same thing."""
+    """Index of the last sentence of a clause: one more than the first, if that continues it."""
     follows = index + 1
     if rule.continuation is None or follows >= len(simplified):
         return index
@@ -270,14 +272,14 @@ def _hits(rule: Rule, simplified: list[_SimplifiedSentence]) -> Iterator[_Hit]:
 
 
 def is_denial(rule: Rule, plain: str) -> bool:
-    """Whether a simplified sentence says only the opposite: that there is no such clause."""
-    if rule.denial is None or not rule.denial.search(plain) or _QUALIFIED.search(plain):
+    """Does a simplified sentence say only the opposite: that there is no such clause?"""
+    if rule.denial is None or not rule.denial.search(plain) or _QUALIFICATION.search(plain):
         return False
     return not _best(rule.strong, rule.denial.sub(" ", plain), titled=False)
 
 
 def sign_confidences(rule: Rule, plain: str, titled: bool) -> tuple[float, float, float, float]:
-    """What a rule sees in a simplified sentence: strong sign, weak sign, sign against it, a heading of its type."""
+    """Confidences of a rule in a simplified sentence: strong sign, weak sign, exclusion, a heading of its type."""
     strong = weak = 0.0
     if any(keyword in plain for keyword in rule.keywords) and _can_state_clause(plain):
         strong, weak = _best(rule.strong, plain, titled), _best(rule.weak, plain, titled)
@@ -286,12 +288,12 @@ def sign_confidences(rule: Rule, plain: str, titled: bool) -> tuple[float, float
 
 
 def _can_state_clause(plain: str) -> bool:
-    """Long enough to state a clause, and no line of a table of contents."""
+    """Is a sentence long enough to state a clause, and no line of a table of contents?"""
     return len(plain) >= SHORTEST and "....." not in plain and ". . . ." not in plain
 
 
 def _best(alternatives: Iterable[Sign], plain: str, titled: bool) -> float:
-    """The surest sign in the sentence; one that is too unsure to be worth a reader's time is none."""
+    """Confidence of the best sign in a sentence; 0 for one below FLOOR."""
     best = 0.0
     for sign in alternatives:
         confidence = sign.confidence if not titled else _under_title(sign)

@@ -1,4 +1,4 @@
-"""Sentences as sparse rows of numbers: hashed words and word pairs, their surroundings, and legal notions.
+"""Sparse vectors of sentences: hashed words and word pairs, their surroundings, and legal notions.
 
 Columns of words are hashes, so that nothing of a text can be read back from what is trained on them.
 """
@@ -20,10 +20,10 @@ BITS = 18
 HASHED = 1 << BITS
 """Columns of hashed words; behind them those of the notions, of their pairs, and of the place."""
 PLACE = 4
-MOST_WORDS = 400
-"""Words of a sentence that count."""
+MAX_WORDS = 400
+"""Words of a sentence that are counted."""
 EDGE = 15
-"""So many sentences at each end of a document are its opening and its signatures."""
+"""Sentences at each end of a document that count as its opening and its signatures."""
 ROWS_AT_ONCE = 2_000
 
 Ints = npt.NDArray[np.int64]
@@ -44,11 +44,11 @@ class SparseVectors:
     columns: Ints
     values: Floats
     count: int
-    """Rows."""
+    """Number of rows."""
 
 
 def width(notions: int) -> int:
-    """Columns of the matrix, for so many notions."""
+    """Number of columns of the matrix, for so many notions."""
     return HASHED + notions + notions * (notions - 1) // 2 + PLACE
 
 
@@ -59,7 +59,7 @@ def sentence_vectors(
     first: int = 0,
     total: int | None = None,
 ) -> SparseVectors:
-    """What the classifier sees of sentences in a row, all simplified, each with its heading.
+    """Vectors of consecutive sentences, all simplified, each with its heading.
 
     `first` is the place of the first one among the `total` of the document.
     """
@@ -89,43 +89,43 @@ def _word_hash(word: str) -> int:
 def _words(
     texts: Sequence[str], salt: int, *, pairs: bool, framed: bool, scale: float
 ) -> tuple[Ints, Ints, npt.NDArray[Any]]:
-    """Words, and pairs of neighbours, each once a sentence; long sentences weigh little more than short ones."""
+    """Columns of words and of pairs of neighbours, each once a sentence; long sentences weigh little more."""
     words: list[int] = []
     owners: list[int] = []
     for row, text in enumerate(texts):
-        hashed = [_word_hash(word) for word in _WORD.findall(text)[:MOST_WORDS]]
+        hashed = [_word_hash(word) for word in _WORD.findall(text)[:MAX_WORDS]]
         if framed:
             hashed = [_FIRST, *hashed, _LAST]
         words += hashed
         owners += [row] * len(hashed)
     hashes, owner = np.array(words, dtype=np.uint64), np.array(owners, dtype=np.int64)
     offset = np.uint64((salt * _SEEDS[2]) & _ALL)
-    keys, rows = [_mixed(hashes + offset)], [owner]
+    keys, rows = [_mix(hashes + offset)], [owner]
     if pairs and len(hashes) > 1:
-        both = _mixed(hashes[:-1] * np.uint64(_SEEDS[0]) + hashes[1:] * np.uint64(_SEEDS[1]) + offset)
+        both = _mix(hashes[:-1] * np.uint64(_SEEDS[0]) + hashes[1:] * np.uint64(_SEEDS[1]) + offset)
         same = owner[:-1] == owner[1:]
         keys.append(both[same])
         rows.append(owner[:-1][same])
     columns = (np.concatenate(keys) & np.uint64(HASHED - 1)).astype(np.int64)
     cells = np.unique(np.concatenate(rows) * HASHED + columns)
     row_index, column = cells >> BITS, cells & (HASHED - 1)
-    return row_index, column, _evened(row_index, len(texts), scale)
+    return row_index, column, _row_values(row_index, len(texts), scale)
 
 
-def _evened(rows: Ints, count: int, scale: float) -> npt.NDArray[Any]:
-    """The same value for each entry of a row: the less, the more there are."""
+def _row_values(rows: Ints, count: int, scale: float) -> npt.NDArray[Any]:
+    """Equal values for all entries of a row: the more entries, the lower."""
     sizes = np.bincount(rows, minlength=count)
     return np.asarray(scale / np.sqrt(np.sqrt(sizes[rows])))
 
 
-def _mixed(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     keys = keys ^ (keys >> np.uint64(29))
     keys = keys * np.uint64(_STEP)
     return np.asarray(keys ^ (keys >> np.uint64(32)))
 
 
 def _notions(plain: Sequence[str], notions: Mapping[str, re.Pattern[str]]) -> list[tuple[Ints, Ints, npt.NDArray[Any]]]:
-    """Which notions a sentence speaks of, and which it speaks of together."""
+    """Columns of the notions of a sentence, and of their pairs."""
     searches = [pattern.search for pattern in notions.values()]
     present = np.array([[search(text) is not None for search in searches] for text in plain], dtype=bool)
     present = present.reshape(len(plain), len(searches))
@@ -142,12 +142,12 @@ def _notions(plain: Sequence[str], notions: Mapping[str, re.Pattern[str]]) -> li
     pairs = np.concatenate([*columns, np.zeros(0, np.int64)])
     return [
         (speaking[0].astype(np.int64), speaking[1].astype(np.int64) + HASHED, np.full(len(speaking[0]), 0.3)),
-        (both, pairs + HASHED + len(searches), _evened(both, len(plain), 0.6)),
+        (both, pairs + HASHED + len(searches), _row_values(both, len(plain), 0.6)),
     ]
 
 
 def _place(plain: Sequence[str], column: int, first: int, total: int) -> tuple[Ints, Ints, npt.NDArray[Any]]:
-    """Where in the document the sentence stands, and how long it is."""
+    """Columns of the place of a sentence in the document and of its length."""
     index = np.arange(first, first + len(plain))
     sizes = np.array([len(text) for text in plain], dtype=np.float64)
     placement = (index / total * 2 - 1, np.log(sizes + 1) - 5, index < EDGE, total - index < EDGE)

@@ -1,4 +1,4 @@
-"""Sums of small decision trees as plain arrays: what their numbers say of rows of facts."""
+"""Sums of small decision trees as plain arrays, evaluated on rows of features."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-DEEPEST = 64
-"""Steps from a root after which a tree is damaged."""
+MAX_DEPTH = 64
+"""Most steps from a root; a tree that needs more is damaged."""
 ROWS_AT_ONCE = 512
 
 Array = npt.NDArray[np.float32]
@@ -20,17 +20,17 @@ class Trees:
     """Nodes of all trees, one behind the other. A leaf leads to itself."""
 
     column: Ints
-    """Which fact a node asks about."""
+    """Feature that a node compares."""
     limit: Array
-    """Up to this value the way goes low, above it high."""
+    """Values up to this go to `low`, others to `high`."""
     low: Ints
     high: Ints
     gives: Array
-    """What a leaf adds to the sum."""
+    """Value that a leaf adds to the sum."""
     roots: Ints
-    """Where each tree begins."""
+    """Root node of each tree."""
     base: Array
-    """What the sum begins with: one number."""
+    """Start of the sum: one number."""
 
     def __post_init__(self) -> None:
         count = len(self.column)
@@ -48,7 +48,7 @@ class Trees:
 
 
 def tree_probabilities(trees: Trees, features: Array) -> Array:
-    """A chance between 0 and 1 for each row of facts."""
+    """Probability for each row of features."""
     sums = [_sums(trees, features[first : first + ROWS_AT_ONCE]) for first in range(0, len(features), ROWS_AT_ONCE)]
     total = np.concatenate(sums) if sums else np.zeros(0, np.float32)
     return np.asarray(1 / (1 + np.exp(-total)), dtype=np.float32)
@@ -57,7 +57,7 @@ def tree_probabilities(trees: Trees, features: Array) -> Array:
 def _sums(trees: Trees, features: Array) -> Array:
     row = np.arange(len(features))[:, None]
     at = np.broadcast_to(trees.roots, (len(features), len(trees.roots)))
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         goes_low = features[row, trees.column[at]] <= trees.limit[at]
         reached = np.where(goes_low, trees.low[at], trees.high[at])
         if np.array_equal(reached, at):

@@ -1,4 +1,4 @@
-"""What was read and what was not, in sentences: the opening of every note."""
+"""Coverage of a run in sentences, the opening of every note: what was read and what was not."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from nodes.domain.text.documents import PAGE_STATES
 
 
 class Phrasing(Protocol):
-    """Fills in a sentence of the text table."""
+    """Function that fills in a sentence of the text table."""
 
     def __call__(self, key: str, **values: object) -> str: ...
 
 
 def page_counts(document: DocumentResult) -> tuple[int, int]:
-    """(pages whose whole content is known, all pages): an empty page has been read."""
+    """Count (fully read pages, all pages); an empty page has been read."""
     fully_known = sum(state in ("read", "ocr", "empty") for _, state, _ in document.pages)
     return fully_known, len(document.pages)
 
@@ -27,10 +27,10 @@ def page_counts(document: DocumentResult) -> tuple[int, int]:
 def coverage_sentences(
     documents: Sequence[DocumentResult], phrase: Phrasing, count: Callable[[int, str], str], conjunction: str
 ) -> tuple[tuple[Sentence, ...], bool]:
-    """The sentences, and whether something was not read. The first one says so. `conjunction` is " and "."""
+    """Write the sentences, the most important first; and was anything not read? `conjunction` is " and "."""
 
     def counted(*states: str) -> str:
-        """So many pages and sections are in one of these states, of none given: in any; "" for none."""
+        """Count pages and sections in these states, without states in any: "3 pages and 1 section", "" for none."""
         units = Counter(
             document.unit
             for document in documents
@@ -52,7 +52,7 @@ def coverage_sentences(
         opening = [phrase(key, documents=count(len(documents), "document"), pages=counted() or count(0, "page"))]
     else:
         opening = [phrase("no_documents")]
-    details = [*_lost(unread, phrase), *_pages(documents, phrase)]
+    details = [*_unread_documents(unread, phrase), *_unread_pages(documents, phrase)]
     details += [phrase(state, pages=pages) for state in ("ocr", "empty") if (pages := counted(state))]
     details += [
         phrase("warning", document=one_line(document.document, NAME_LIMIT), warning=one_line(warning, 300))
@@ -62,7 +62,7 @@ def coverage_sentences(
     return tuple(Sentence(text) for text in [*opening, *details]), bool(unread or lost_pages)
 
 
-def _lost(documents: Iterable[DocumentResult], phrase: Phrasing) -> Iterable[str]:
+def _unread_documents(documents: Iterable[DocumentResult], phrase: Phrasing) -> Iterable[str]:
     for document in documents:
         reason = one_line(document.reason, 300 + NAME_LIMIT).rstrip(".") or phrase("no_reason")
         if reason.startswith(f"{document.document} "):
@@ -75,7 +75,7 @@ def _lost(documents: Iterable[DocumentResult], phrase: Phrasing) -> Iterable[str
         )
 
 
-def _pages(documents: Iterable[DocumentResult], phrase: Phrasing) -> Iterable[str]:
+def _unread_pages(documents: Iterable[DocumentResult], phrase: Phrasing) -> Iterable[str]:
     for document in documents:
         if document.state != "done":
             continue
@@ -94,7 +94,7 @@ def _pages(documents: Iterable[DocumentResult], phrase: Phrasing) -> Iterable[st
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Numbers in order with neighbours joined: "1–3, 7"."""
+    """Join numbers in order, neighbours as ranges: "1–3, 7"."""
     parts: list[list[int]] = []
     for number in sorted(set(numbers)):
         if parts and number == parts[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""Do parts of a quote that are joined by an ellipsis say together what the source says?"""
+"""Checks quotes with an ellipsis: do their parts say together what the source says?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nodes.domain.text.quantities import negations, numbers_in, quantities
 from nodes.domain.text.sentences import Sentence
 
 MAX_RESTORED = 600
-"""Characters of a sentence before or behind a quote; a longer one is a list, of which each item is read by itself."""
+"""Most characters of a sentence that are added to a quote; a longer sentence is a list, read item by item."""
 
 # Example: Section 12.3(a) and 12.4
 _REFERENCE = re.compile(
@@ -26,7 +26,7 @@ _REFERENCE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""A number of this kind tells a place; leaving it out changes no amount and no term."""
+"""A number that refers to a place; leaving it out changes no amount and no term."""
 # Example: Article 7.
 _LABEL = re.compile(
     r"""
@@ -39,7 +39,7 @@ _LABEL = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""It matches, if only the empty text, wherever it is tried."""
+"""Number of a clause or an item; matches everywhere, if only the empty text."""
 # Example: the Supplier shall
 _MODAL = re.compile(
     r"""
@@ -57,7 +57,7 @@ _STATEMENT = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""A subject, its verb and enough behind them that a whole sentence which follows is not read as their end."""
+"""A verb and six words behind it: enough of a statement not to be completed by the sentence that follows."""
 # Example: the Customer
 _PARTY = re.compile(
     r"""
@@ -85,21 +85,27 @@ class EllipsisCheck:
         to another: unless the first part goes to the end of its sentence, or says enough by itself, and the second
         begins with one. A heading may be followed by a part of the first sentence below it.
         """
-        before, after = self._at(first[1] - 1), self._at(second[0])
+        before, after = self._sentence_at(first[1] - 1), self._sentence_at(second[0])
         if before is not None and before is after:
-            return _hides(gap) or _has_another_clause(gap)
+            return _hides_term(gap) or _has_another_clause(gap)
         if before is None and after is not None and self._follows(first, after):
             skipped = self._text[after.start : second[0]]
-            return _hides(skipped[_LABEL.match(skipped).end() :])  # type: ignore[union-attr]
-        ended = before is None or not re.search(r"\w", self._text[first[1] : before.end]) or self._stands(first, second)
+            return _hides_term(skipped[_LABEL.match(skipped).end() :])  # type: ignore[union-attr]
+        ended = (
+            before is None
+            or not re.search(r"\w", self._text[first[1] : before.end])
+            or self._is_statement(first, second)
+        )
         begins = after is None or _LABEL.fullmatch(self._text[after.start : second[0]]) is not None
         return not (ended and begins)
 
     def with_negations(self, spans: Sequence[Span]) -> list[Span]:
-        """The spans of a quote with the beginning and the end of its sentence where these say no and it left them out:
-        "party shall be liable" of "Neither party shall be liable"."""
+        """Extend a quote by the beginning and end of its sentence where these deny something that it left out.
+
+        "party shall be liable" becomes "Neither party shall be liable".
+        """
         (start, _), (_, end) = spans[0], spans[-1]
-        first, last = self._at(start), self._at(end - 1)
+        first, last = self._sentence_at(start), self._sentence_at(end - 1)
         if first is not None and start - first.start <= MAX_RESTORED and negations(self._text[first.start : start]):
             start = first.start
         if last is not None and last.end - end <= MAX_RESTORED and negations(self._text[end : last.end]):
@@ -108,11 +114,11 @@ class EllipsisCheck:
             return [(start, end)]
         return [(start, spans[0][1]), *spans[1:-1], (spans[-1][0], end)]
 
-    def _at(self, offset: int) -> Sentence | None:
+    def _sentence_at(self, offset: int) -> Sentence | None:
         index = bisect_right(self._starts, offset) - 1
         return self._sentences[index] if index >= 0 and offset < self._sentences[index].end else None
 
-    def _stands(self, first: Span, second: Span) -> bool:
+    def _is_statement(self, first: Span, second: Span) -> bool:
         """Is the first part a statement by itself, which no amount at the head of the second can complete?"""
         head = quantities(self._text[second[0] : second[0] + 40])
         counted = bool(head) and head[0].start == 0 and head[0].kind not in ("number", "reference")
@@ -124,7 +130,7 @@ class EllipsisCheck:
         return index < len(self._sentences) and self._sentences[index] is after
 
 
-def _hides(gap: str) -> bool:
+def _hides_term(gap: str) -> bool:
     return bool(negations(gap) or numbers_in(_REFERENCE.sub(" ", gap)))
 
 

@@ -1,4 +1,4 @@
-"""Facts as evidence of a note's sentences: known while these are checked, and taken out again behind that."""
+"""Facts as temporary evidence of a note: added while its sentences are checked, removed afterwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodes.domain.runs.settings import DocumentResult
 
 
 def fact_as_finding(fact: Fact, row: DocumentResult) -> Finding:
-    """A fact in the form in which the check of sentences knows evidence."""
+    """Convert a fact to a finding, the form of evidence that the check of sentences takes."""
     place = Location(fact.alignment, fact.spans, fact.page, fact.page_end)
     return Finding(
         finding_id="fact " + finding_id(row.sha256, fact.kind, place, fact.quote),
@@ -33,7 +33,7 @@ def fact_as_finding(fact: Fact, row: DocumentResult) -> Finding:
 
 
 def override_as_finding(finding: Finding) -> Finding:
-    """Where an amendment touches a clause, as evidence of that place alone: known by code, so it quotes nothing."""
+    """Convert the place where an amendment touches a clause to a finding; it has no quote, since code found it."""
     override = finding.overridden or {}
     return Finding(
         finding_id=f"over {finding.finding_id}",
@@ -54,7 +54,7 @@ def override_as_finding(finding: Finding) -> Finding:
 
 
 def without_evidence(note: Note, borrowed: Collection[str], links: Mapping[str, str]) -> Note:
-    """The note without the evidence that only its sentences needed, linked to a finding at the same place, if any."""
+    """Remove temporary evidence from a note; its marks become those of findings at the same place, if any."""
     sections = tuple(
         replace(section, sentences=tuple(_linked(sentence, borrowed, links) for sentence in section.sentences))
         for section in note.sections

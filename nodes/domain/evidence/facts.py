@@ -1,4 +1,4 @@
-"""What a document states about itself: parties, dates, amounts, its number; each with its own quote."""
+"""Facts that a document states about itself: parties, dates, amounts, its number; each with a quote."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from nodes.domain.evidence.findings import Alignment, Box
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A statement as an engine proposes it; nothing in it is believed before its quote is located."""
+    """A fact as an engine proposes it; nothing in it is trusted before its quote is located."""
 
     kind: str
     value: str
     quote: str
     detail: Mapping[str, Any]
     start: int | None
-    """Offset where the engine read it, if it knows; a hint, not evidence."""
+    """Offset where the engine read it, if known; a hint, not evidence."""
     source: str
 
     def to_json(self) -> dict[str, Any]:
@@ -32,7 +32,7 @@ class Fact:
     kind: str
     """Slug: party, effective_date, notice_period, cap_amount, ecli, chamber, solution, statute …"""
     value: str
-    """As a person reads it: a name, 2024-05-01, 12 months, EUR 500000."""
+    """The value for people: a name, 2024-05-01, 12 months, EUR 500000."""
     quote: str
     """The document's own words from which the value follows."""
     detail: Mapping[str, Any]
@@ -45,13 +45,13 @@ class Fact:
     boxes: tuple[Box, ...]
     alignment: Alignment
     source: str
-    """Who says so: local:facts@1, openai:gpt-4.1 …"""
+    """Engine that proposed it: local:facts@1, openai:gpt-4.1 …"""
     unit: str = "page"
     """What `page` counts: "page", or "section" for formats without pages."""
 
     @property
     def computed(self) -> bool:
-        """The document states what the value follows from, not the value itself."""
+        """Does the document state only what the value follows from, not the value itself?"""
         return self.detail.get("computed") is True
 
     def to_json(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ RISKS: tuple[Risk, ...] = ("low", "medium", "high", "critical")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What an engine says it saw; nothing in it is believed before its quote is located."""
+    """A clause as an engine proposes it; nothing in it is trusted before its quote is located."""
 
     clause_type: str
     """Slug of the playbook, for example cap_on_liability."""
@@ -24,9 +24,9 @@ class Candidate:
     confidence: float
     """0 to 1, the engine's own."""
     source: str
-    """Who says so: local:rules@1, openai:gpt-4.1 …"""
+    """Engine that proposed it: local:rules@1, openai:gpt-4.1 …"""
     start: int | None = None
-    """Offset where the engine read it, if it knows; a hint, not evidence."""
+    """Offset where the engine read it, if known; a hint, not evidence."""
     disputed: str = ""
     """Which engine saw it and which did not; "" where they agree or only one looked."""
 
@@ -44,7 +44,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a quote stands in a document."""
+    """The place of a quote in a document."""
 
     alignment: Alignment
     spans: tuple[tuple[int, int], ...] = ()
@@ -124,6 +124,6 @@ class Finding:
 
 
 def finding_id(document_sha256: str, clause_type: str, location: Location, quote: str) -> str:
-    """The id of a finding: from its place where it has one, else from the engine's words."""
+    """Derive the id of a finding: from its place where it has one, else from the engine's words."""
     place = repr(location.spans) if location.spans else " ".join(quote.split()).casefold()
     return hashlib.sha256(f"{document_sha256}\n{clause_type}\n{place}".encode("utf-8", "replace")).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Where a string stands in another: nearest place, whole words and numbers, likeness along its whole length."""
+"""Matches a string within another: nearest exact place, whole words and numbers, similarity along its length."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from nodes.domain.text.normalise import Span
 from nodes.domain.text.quantities import splits_number
 
 MIN_SIMILARITY = 0.9
-"""Global likeness from which a quote can be a slip of the pen or of OCR."""
+"""Least similarity of a quote with a slip of the pen or of OCR."""
 MIN_FUZZY_CHARS = 30
 """Shorter quotes are found letter by letter or not at all."""
 MAX_FUZZY_CHARS = 20_000
 WINDOW, WINDOW_COVERAGE = 32, 0.6
-"""Every stretch of this many letters of the quote must itself be covered so far: no invented part hides in the rest."""
+"""Length of a window of the quote, and the share of it that must be covered: no invented part may hide."""
 EDGE, EDGE_COVERAGE = 16, 0.7
 SEEDS, SEED_CHARS, SEED_HITS = 24, 10, 64
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis", "dé", "in-", "un-", "non-")
 _NEGATIVE_PREFIX = re.compile(rf"\b(?:n|{'|'.join(NEGATIVE_PREFIXES)})$", re.IGNORECASE)
-"""n: "either party" is no part of "neither party"."""
+"""With "n", since "either party" is no part of "neither party"."""
 # Example: non-
 _HYPHENED_PREFIX = re.compile(
     rf"""
@@ -36,9 +36,11 @@ _NEGATIVE_END = re.compile(r"(?:not|n['’]t|less)\b|['’]t\b", re.IGNORECASE)
 
 
 def nearest(hay: str, needle: str, start: int, hint: int | None, raw: Callable[[int], Span], text: str) -> Span | None:
-    """The place of `needle` nearest to `hint`, else the first: between whole words if there is one, and never one
-    that cuts a number or a negating prefix off."""
-    for accepts in (_clean, harmless):
+    """Find the place of `needle` nearest to `hint`, else the first, between whole words if there is one.
+
+    Never a place that cuts off part of a number or a negating prefix.
+    """
+    for accepts in (_on_word_boundaries, cuts_nothing):
         places = [
             at
             for at in (_forward(hay, needle, max(start, hint or 0), raw, text, accepts),
@@ -71,7 +73,7 @@ def _backward(
     return at if at >= 0 else None
 
 
-def _cuts(text: str, at: int) -> bool:
+def _cuts_word(text: str, at: int) -> bool:
     return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
@@ -92,18 +94,18 @@ def _cuts_number(text: str, at: int) -> bool:
     return after[0] in " \u00a0\u202f" and before[-1].isdigit() and group.match(text, at + 1) is not None
 
 
-def _clean(text: str, span: Span) -> bool:
-    return not (_cuts(text, span[0]) or _cuts(text, span[1])) and harmless(text, span)
+def _on_word_boundaries(text: str, span: Span) -> bool:
+    return not (_cuts_word(text, span[0]) or _cuts_word(text, span[1])) and cuts_nothing(text, span)
 
 
-def harmless(text: str, span: Span) -> bool:
+def cuts_nothing(text: str, span: Span) -> bool:
     """Does the span begin and end without cutting a number, a word behind its negating prefix, or before its "not"?"""
     start, end = span
     if _cuts_number(text, start) or _cuts_number(text, end):
         return False
     if splits_number(text, start, behind=True) or splits_number(text, end, behind=False):
         return False
-    if _cuts(text, start) and _NEGATIVE_PREFIX.search(text, max(0, start - 5), start):
+    if _cuts_word(text, start) and _NEGATIVE_PREFIX.search(text, max(0, start - 5), start):
         return False
     if _HYPHENED_PREFIX.search(text, max(0, start - 7), start):
         return False
@@ -111,7 +113,7 @@ def harmless(text: str, span: Span) -> bool:
 
 
 def diagonals(needle: str, hay: str, start: int, hint: int | None) -> list[int]:
-    """Where the quote may begin in the source, likeliest first, by the votes of its samples."""
+    """Estimate where the quote begins in the source, likeliest first, by the votes of samples of it."""
     step = max(1, (len(needle) - SEED_CHARS) // (SEEDS - 1))
     votes: Counter[int] = Counter()
     for offset in range(0, len(needle) - SEED_CHARS + 1, step):
@@ -127,7 +129,7 @@ def diagonals(needle: str, hay: str, start: int, hint: int | None) -> list[int]:
 
 
 def align(needle: str, hay: str, diagonal: int) -> tuple[int, int, float] | None:
-    """Best place for the quote around a diagonal, with its likeness; None when too unlike anywhere along it."""
+    """Align the quote around a diagonal: (begin, end, similarity); None when any part of it is too unlike."""
     pad = WINDOW + len(needle) // 10
     low = max(0, diagonal - pad)
     window = hay[low : diagonal + len(needle) + pad + WINDOW]
@@ -143,29 +145,29 @@ def align(needle: str, hay: str, diagonal: int) -> tuple[int, int, float] | None
     for at in range(0, max(1, len(needle) - WINDOW + 1), WINDOW // 4):
         if sum(covered[at : at + WINDOW]) < WINDOW_COVERAGE * min(WINDOW, len(needle)):
             return None
-    blocks = _compact(blocks)
-    begin, end = _stretched(needle, hay, blocks[0], blocks[-1], low)
+    blocks = _without_stray(blocks)
+    begin, end = _extended(needle, hay, blocks[0], blocks[-1], low)
     similarity = Indel.normalized_similarity(needle, hay[begin:end])
     return (begin, end, round(similarity, 4)) if similarity >= MIN_SIMILARITY else None
 
 
-def _compact(blocks: list[Opcode]) -> list[Opcode]:
-    """Without short stray matches before or behind the place, far from the rest of it."""
-    while len(blocks) > 1 and _stray(blocks[0], blocks[1]):
+def _without_stray(blocks: list[Opcode]) -> list[Opcode]:
+    """Drop short stray matches before or behind the place, far from the rest."""
+    while len(blocks) > 1 and _is_stray(blocks[0], blocks[1]):
         blocks = blocks[1:]
-    while len(blocks) > 1 and _stray(blocks[-1], blocks[-2]):
+    while len(blocks) > 1 and _is_stray(blocks[-1], blocks[-2]):
         blocks = blocks[:-1]
     return blocks
 
 
-def _stray(outer: Opcode, inner: Opcode) -> bool:
+def _is_stray(outer: Opcode, inner: Opcode) -> bool:
     first, second = sorted((outer, inner), key=lambda op: op.dest_start)
     skipped = (second.dest_start - first.dest_end) - (second.src_start - first.src_end)
     return outer.src_end - outer.src_start < EDGE and skipped > EDGE // 2
 
 
-def _stretched(needle: str, hay: str, first: Opcode, last: Opcode, low: int) -> tuple[int, int]:
-    """From the first to the last match, and the quote's ends where they stand right beside these."""
+def _extended(needle: str, hay: str, first: Opcode, last: Opcode, low: int) -> tuple[int, int]:
+    """Extend a place from its first and last match to the ends of the quote that stand right beside them."""
     begin, end = low + first.dest_start, low + last.dest_end
     head, tail = needle[: first.src_start], needle[last.src_end :]
     if head and hay[max(0, begin - len(head)) : begin] == head:

@@ -1,4 +1,4 @@
-"""Gives what an engine proposes its place in the document: clauses become findings, statements become facts."""
+"""Locates proposals of an engine in the document: candidates become findings, proposals become facts."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from nodes.domain.text.documents import DocumentText, SourceDocument
 from nodes.domain.text.sentences import Sentence, sentences
 
 LOCAL = "local:"
-"""How the sources begin that quote whole sentences, or on purpose less."""
+"""Prefix of sources that quote whole sentences, or less on purpose."""
 
 _WORD = re.compile(r"[^\W_]{2,}")
 _NUMBERED = re.compile(r"^\W*(?:(?:article|section|clause)\s+)?(?:\d[\d.]*|[ivxlc]+\b)?\W*", re.IGNORECASE)
-_STATES = re.compile(r"\d|\w\s?:\s*\w")
-"""Behind its number, a heading has no figure and no colon."""
+_FIGURE_OR_COLON = re.compile(r"\d|\w\s?:\s*\w")
+"""A figure or a colon: behind its number, a heading has neither."""
 MIN_WORDS = 3
-"""Words of sentences, not of headings, from which a quote says something."""
+"""Least words of sentences, not of headings, in a quote that states something."""
 
 
 def locate_candidates(
     text: DocumentText, source: SourceDocument, candidates: Sequence[Candidate], supplier: str
 ) -> list[Finding]:
-    """Candidates as findings with their place, one for each clause type and place, in order of the text.
+    """Turn candidates into findings with their place, one for each clause type and place, in order of the text.
 
-    Of what a model quotes, a negation of its sentence that it left out is put back.
+    A negation that a model's quote left out of its sentence is added again.
     """
     locator = Locator(text)
     by_id: dict[str, Finding] = {}
@@ -53,7 +53,7 @@ def locate_candidates(
             disputed=candidate.disputed,
             unit=text.unit,
         )
-        twin = _twin(by_id.values(), finding)
+        twin = _earlier_twin(by_id.values(), finding)
         if twin is None:
             by_id[finding.finding_id] = finding
         elif finding.confidence > twin.confidence:
@@ -63,14 +63,14 @@ def locate_candidates(
 
 
 def lost_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozenset[str]:
-    """Quotes of these that the document does not have."""
+    """Collect the quotes of candidates that the document does not have."""
     locator = Locator(text)
     quotes = {candidate.quote for candidate in candidates}
     return frozenset(quote for quote in quotes if locator.locate(quote).alignment == "not_found")
 
 
 def bare_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozenset[str]:
-    """Quotes of these that stand in the document and state nothing: a heading alone, or a word or two.
+    """Collect the quotes that stand in the document and state nothing: a heading alone, or a word or two.
 
     A line of a table of terms, such as "Cap: EUR 5,000", states something.
     """
@@ -78,7 +78,7 @@ def bare_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozense
     starts = [sentence.start for sentence in split]
     bare = set()
     for candidate in candidates:
-        if _STATES.search(_NUMBERED.sub("", candidate.quote)):
+        if _FIGURE_OR_COLON.search(_NUMBERED.sub("", candidate.quote)):
             continue
         spans = locator.locate(candidate.quote, candidate.start).spans
         if spans and sum(_word_count(text.text, split, starts, span) for span in spans) < MIN_WORDS:
@@ -87,7 +87,7 @@ def bare_quotes(text: DocumentText, candidates: Iterable[Candidate]) -> frozense
 
 
 def _word_count(text: str, split: Sequence[Sentence], starts: Sequence[int], span: tuple[int, int]) -> int:
-    """Words of the sentences in a span; the letters that number them are none."""
+    """Count the words of sentences in a span; letters that number them do not count."""
     within = split[max(bisect_right(starts, span[0]) - 1, 0) : bisect_left(starts, span[1])]
     return sum(
         len(_WORD.findall(text, max(sentence.start, span[0]), min(sentence.end, span[1]))) for sentence in within
@@ -95,13 +95,13 @@ def _word_count(text: str, split: Sequence[Sentence], starts: Sequence[int], spa
 
 
 def states_name(text: DocumentText, name: str, quote: str) -> bool:
-    """Does the document have this name, and the words that are said to give it?"""
+    """Does the document have this name, and the quote that gives it?"""
     locator = Locator(text)
     return all(locator.locate(words).alignment != "not_found" for words in (name, quote) if words)
 
 
 def locate_facts(text: DocumentText, proposed: Iterable[Mapping[str, Any]]) -> list[Fact]:
-    """Statements of an engine, {kind, value, quote, detail, start, source}, as facts with their place.
+    """Turn proposals of an engine, {kind, value, quote, detail, start, source}, into facts with their place.
 
     They keep their order; the same value of one kind at the same place is one fact. What is not in the document is
     kept as not_found, for a person to see, never to be stated.
@@ -128,12 +128,12 @@ def locate_facts(text: DocumentText, proposed: Iterable[Mapping[str, Any]]) -> l
 
 
 def _own_words(text: DocumentText, place: Location, quote: str) -> str:
-    """The document's words where located, else the engine's."""
+    """Quote the document's words where located, else the engine's."""
     return " … ".join(text.text[start:end] for start, end in place.spans) or quote
 
 
-def _twin(earlier: Iterable[Finding], finding: Finding) -> Finding | None:
-    """A finding of the same type of which one lies within the other: the same clause, seen twice."""
+def _earlier_twin(earlier: Iterable[Finding], finding: Finding) -> Finding | None:
+    """Find an earlier finding of the same clause: of the same type, one within the other."""
     for candidate in earlier:
         if candidate.clause_type == finding.clause_type and (
             candidate.finding_id == finding.finding_id

@@ -1,4 +1,4 @@
-"""Is a sentence covered by the quotes that it cites? Used on the note's own sentences and on a model's alike."""
+"""Checks that sentences are covered by the quotes that they cite, the note's own and a model's alike."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from nodes.domain.text.quantities import negated, numbers_in
 from nodes.domain.text.supplier_names import base_name
 
 MAX_CLAIMS = 3
-"""How many sentences in a writer's own words may stand on the same place of a document."""
+"""Most sentences in a writer's own words that may cite the same place of a document."""
 FULL_QUOTE = 400
-"""Characters of a long quote with which a sentence gives it, not claims something of it."""
+"""Characters of a quote that a sentence must repeat to count as quoting it, not as a claim about it."""
 TOO_MANY_CLAIMS = "is one more claim on a quote that carries {count} already"
 
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|\"([^\"]+)\"")
@@ -82,7 +82,7 @@ _COMMON_WORDS = (
     " partie parties pour prestataire preavis responsabilite resiliation sa sans sauf se selon ses si son sous sur"
     " tout toute toutes tous tribunal tribunaux un une vendeur"
 )
-_COMMON = frozenset(_COMMON_WORDS.split())
+_COMMON_WORD_SET = frozenset(_COMMON_WORDS.split())
 
 
 def check(sentence: Sentence, findings_by_id: Mapping[str, Finding], parties: Collection[str] = ()) -> str | None:
@@ -106,10 +106,10 @@ def check(sentence: Sentence, findings_by_id: Mapping[str, Finding], parties: Co
     empty = next((finding for finding in cited if finding.about), None)
     if empty is not None:
         return f"cites {empty.finding_id}, a missing clause, which has no quote"
-    return _uncovered(_one_space(sentence.text), cited, parties)
+    return _unsupported_part(_one_space(sentence.text), cited, parties)
 
 
-def _uncovered(text: str, cited: Sequence[Finding], parties: Collection[str]) -> str | None:
+def _unsupported_part(text: str, cited: Sequence[Finding], parties: Collection[str]) -> str | None:
     quotes = [_one_space(finding.quote) for finding in cited]
     names = [_one_space(name) for finding in cited for name in (finding.document, finding.supplier) if name]
     suppliers = {base_name(finding.supplier) for finding in cited if finding.supplier}
@@ -122,14 +122,14 @@ def _uncovered(text: str, cited: Sequence[Finding], parties: Collection[str]) ->
         numbers = numbers_in(own_words) - numbers_in("\n".join(quotes)) - numbers_in("\n".join(names))
         if numbers:
             return f"gives {min(numbers)}, which is not in its evidence"
-        stranger = _stranger(own_words, " ".join([*quotes, *names]), parties)
+        stranger = _unknown_name(own_words, " ".join([*quotes, *names]), parties)
         if stranger:
             return f"names {stranger}, which is not in its evidence"
     return _negation(text, own_words, " ".join(quotes))
 
 
 def _without_evidence(text: str, quotes: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
-    """The writer's own words, and the first passage in quotation marks that is no quote of the evidence."""
+    """Split off the writer's own words, and the first passage in quotation marks that is not in the evidence."""
     for passage in sorted({*quotes, *names}, key=len, reverse=True):
         if len(passage) > 3:
             text = text.replace(passage, " ")
@@ -148,7 +148,7 @@ def _without_evidence(text: str, quotes: Sequence[str], names: Sequence[str]) ->
 
 
 def _without_places(text: str, cited: Sequence[Finding]) -> str:
-    """The text without the pages and sections at which its evidence stands; another number is no place of it."""
+    """Remove the pages and sections of the evidence from a text; other places stay."""
     places = {(finding.unit, str(page)) for finding in cited for page in (finding.page, finding.page_end)}
 
     def own(match: re.Match[str]) -> str:
@@ -159,7 +159,7 @@ def _without_places(text: str, cited: Sequence[Finding]) -> str:
     return _PLACE.sub(own, text)
 
 
-def _stranger(own_words: str, evidence: str, parties: Collection[str]) -> str:
+def _unknown_name(own_words: str, evidence: str, parties: Collection[str]) -> str:
     folded_evidence, stems = _fold(evidence), {word[:4] for word in _words(evidence)}
     folded = f" {_fold(own_words)} "
     for party in parties:
@@ -170,7 +170,7 @@ def _stranger(own_words: str, evidence: str, parties: Collection[str]) -> str:
     for match in _NAME.finditer(own_words):
         begins = _SENTENCE_START.search(own_words[: match.start()]) is not None
         for number, word in enumerate(_words(match.group())):
-            if word in known_words or word in _COMMON or len(word) < 2:
+            if word in known_words or word in _COMMON_WORD_SET or len(word) < 2:
                 continue
             # The first word of a sentence has its capital from grammar: a relative of a quoted word is no name.
             if begins and number == 0 and word[:4] in stems:

@@ -1,4 +1,4 @@
-"""The note as data: sections of sentences, each of which says what kind it is and on which findings it stands."""
+"""The note as data: sections of sentences, each with its kind and the findings that it cites."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Sentence:
 
     text: str
     finding_ids: tuple[str, ...] = ()
-    """What it stands on; at least one for a fact."""
+    """Findings that it cites; at least one for a fact."""
     kind: SentenceKind = "frame"
     """fact: states what documents say, and is checked. frame: counts and order, by code. absence: nothing was found."""
     lead: str = ""
@@ -60,7 +60,7 @@ class SupplierRating:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the analyst reads."""
+    """The note of a run, as the analyst reads it."""
 
     title: str
     language: str
@@ -115,25 +115,25 @@ class Note:
 
 
 def words_of(clause_type: str) -> str:
-    """A clause type for which the playbook has no title: "Cap on liability" of cap_on_liability."""
+    """Name a clause type for which the playbook has no title: "Cap on liability" of cap_on_liability."""
     words = clause_type.replace("_", " ")
     return words[:1].upper() + words[1:]
 
 
 def title_in(titles: Mapping[Any, str], clause_type: str, language: str = "en") -> str:
-    """The name of a clause type by language: in this one, else in English, else in any; words for one without."""
+    """Choose the title of a clause type: in this language, else in English, else in any, else the words of the type."""
     title = titles.get(language) or titles.get("en") or next(iter(titles.values()), "")
     return clean(title).strip() or words_of(clause_type)
 
 
 def title_of(finding: Finding, titles: Mapping[str, str]) -> str:
-    """What a finding is called, by the names of clause types."""
+    """Name a finding by the titles of clause types."""
     title = titles.get(finding.clause_type) or words_of(finding.clause_type)
     return f"{title}: {titles.get(finding.about) or words_of(finding.about)}" if finding.about else title
 
 
 def status_of(finding: Finding) -> Status:
-    """What the note may do with a finding: state it (accepted, passed) or only report that it is there.
+    """Decide what the note may do with a finding: state it (accepted, passed) or only report that it is there.
 
     passed: the playbook asks for no review of it. A quote that is not in the document is never stated, whoever
     accepts it. A missing clause has no quote; it is stated as what was not found, never as a fact of the document.
@@ -149,7 +149,7 @@ def status_of(finding: Finding) -> Status:
 
 
 def has_risk(note: Note) -> bool:
-    """Does risk mean anything in this note? Of what a court decided only a finding with points has any."""
+    """Does risk mean anything in this note? In a note on rulings, only findings with points have any."""
     return note.section("index") is None or any(finding.score for finding in note.findings)
 
 

@@ -1,4 +1,4 @@
-"""Finds where a quote stands in a document, or says that it does not."""
+"""Locates quotes in a document, or finds that they are not there."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from nodes.domain.evidence.fuzzy_match import (
     NEGATIVE_PREFIXES,
     SEEDS,
     align,
+    cuts_nothing,
     diagonals,
-    harmless,
     nearest,
 )
 from nodes.domain.text.documents import BOX_UNIT, DocumentText, Page
@@ -31,11 +31,11 @@ from nodes.domain.text.sentences import sentences
 
 NOT_FOUND = Location("not_found")
 
-ELISION_REACH, ELISION_MIN_CHARS = 2_000, 20
-"""Spans of one elided quote may lie further apart than this only if each has so many letters."""
+ELLIPSIS_REACH, ELLIPSIS_MIN_CHARS = 2_000, 20
+"""Greatest distance between spans of a quote with an ellipsis, and the letters of each from which it is not held."""
 
-BESIDE = 100
-"""Characters from its hint within which a quote stands by it."""
+HINT_REACH = 100
+"""Characters around a hint that count as its place."""
 
 _ELLIPSIS = re.compile(r"\s*(?:[\[(]\s*(?:\.{3,}|…)\s*[\])]|\.{3,}|…|(?:\. ){2,}\.)\s*")
 _EDGE_PUNCTUATION = ".,;:!?()[]"
@@ -46,7 +46,7 @@ _PIVOT_WORDS = (
     " seller purchaser lessor lessee prestataire fournisseur titulaire acheteur vendeur bailleur preneur employer"
     " employee"
 )
-"""Words that turn a sentence round; a quote that differs in one of them is another sentence."""
+"""Words that reverse the sense of a sentence; a quote that differs in one of them is another sentence."""
 _PIVOTS = frozenset(_PIVOT_WORDS.split())
 
 
@@ -66,7 +66,7 @@ class Locator:
         self._furniture = text.furniture
 
     def locate(self, quote: str, hint: int | None = None) -> Location:
-        """Where the quote stands; of several places that nearest to `hint`, else the first.
+        """Locate a quote; of several places the one nearest to `hint`, else the first.
 
         exact: character by character. normalized: but for white space, hyphenation, ligatures, accents, case,
         quotation marks, dashes, and page headers or footers in between. fuzzy: a slip of a few letters, never in a
@@ -86,7 +86,7 @@ class Locator:
         return NOT_FOUND if slip is None else self._location([slip])
 
     def with_negations(self, place: Location) -> Location:
-        """The same place with what its sentence says no with, where the quote left that out."""
+        """Extend a place by the negation of its sentence, where the quote left that out."""
         if not place.spans:
             return place
         spans = self._ellipses.with_negations(place.spans)
@@ -95,14 +95,14 @@ class Locator:
         return self._location([_QuotePlace(place.alignment, span, place.similarity) for span in spans])
 
     def _letters(self, quote: str, start: int, hint: int | None) -> _QuotePlace | None:
-        """exact, else normalized, at or behind `start`; normalized beside the hint comes before exact elsewhere."""
+        """Match exactly, else normalized, from `start` on; normalized beside the hint wins over exact elsewhere."""
         exact = nearest(self._text, quote, start, hint, lambda at: (at, at + len(quote)), self._text)
-        if exact is not None and (hint is None or abs(exact[0] - hint) <= BESIDE):
+        if exact is not None and (hint is None or abs(exact[0] - hint) <= HINT_REACH):
             return _QuotePlace("exact", exact)
         needle = fold(quote).text.strip(_EDGE_PUNCTUATION)
         for hay in self._folds() if needle else ():
             span = self._in_fold(hay, needle, start, hint)
-            if span is not None and (exact is None or _nearer(span, exact, hint)):
+            if span is not None and (exact is None or _is_nearer(span, exact, hint)):
                 return _QuotePlace("normalized", span)
         return None if exact is None else _QuotePlace("exact", exact)
 
@@ -112,7 +112,7 @@ class Locator:
         return nearest(hay.text, needle, first, at, lambda i: hay.raw(i, i + len(needle)), self._text)
 
     def _joined(self, parts: list[str], hint: int | None) -> Location:
-        """The spans of an elided quote: in order, near one another unless each is long, and within what they say."""
+        """Locate the parts of a quote with an ellipsis: in order, near one another unless long, and not misleading."""
         start, tries = 0, 0
         begin, doubtful = self._place(parts[0], 0, hint), NOT_FOUND
         while begin is not None and tries < SEEDS:
@@ -136,8 +136,8 @@ class Locator:
             place = self._place(part, last, last)
             if place is None:
                 return []
-            short = min(len(fold(part).text), len(fold(parts[0]).text)) < ELISION_MIN_CHARS
-            if short and place.span[0] - last > ELISION_REACH:
+            short = min(len(fold(part).text), len(fold(parts[0]).text)) < ELLIPSIS_MIN_CHARS
+            if short and place.span[0] - last > ELLIPSIS_REACH:
                 return []
             places.append(place)
         return places
@@ -157,13 +157,17 @@ class Locator:
                 continue
             begin, end, similarity = aligned
             span = self._whole_words(hay.raw(begin, end))
-            if self._says_the_same(quote, span):
+            if self._has_same_sense(quote, span):
                 return _QuotePlace("fuzzy", span, similarity)
         return None
 
-    def _says_the_same(self, quote: str, span: Span) -> bool:
+    def _has_same_sense(self, quote: str, span: Span) -> bool:
         source = self._without_furniture(span)
-        return harmless(self._text, span) and numbers_in(quote) <= numbers_in(source) and not _turned(quote, source)
+        return (
+            cuts_nothing(self._text, span)
+            and numbers_in(quote) <= numbers_in(source)
+            and not _reverses_sense(quote, source)
+        )
 
     def _whole_words(self, span: Span) -> Span:
         start, end = span
@@ -243,12 +247,12 @@ def locate(quote: str, text: DocumentText, hint: int | None = None) -> Location:
     return Locator(text).locate(quote, hint)
 
 
-def _nearer(span: Span, reference: Span, hint: int | None) -> bool:
-    return hint is not None and abs(span[0] - hint) + BESIDE < abs(reference[0] - hint)
+def _is_nearer(span: Span, reference: Span, hint: int | None) -> bool:
+    return hint is not None and abs(span[0] - hint) + HINT_REACH < abs(reference[0] - hint)
 
 
-def _turned(quote: str, source: str) -> bool:
-    """Does the quote differ from the source in a word that turns its sense, or by a negating prefix?
+def _reverses_sense(quote: str, source: str) -> bool:
+    """Does the quote differ from the source in a word that reverses the sense, or by a negating prefix?
 
     A slip of the pen within such a word is none: "Custmer" stands for "Customer".
     """
@@ -257,14 +261,14 @@ def _turned(quote: str, source: str) -> bool:
     quote_words, source_words = (Counter(re.findall(r"[^\W\d_]+", text.casefold())) for text in (quote, source))
     only_quote, only_source = quote_words - source_words, source_words - quote_words
     for words, counterpart in ((only_quote, only_source), (only_source, only_quote)):
-        if any(word in _PIVOTS and not _slipped(word, counterpart) for word in words):
+        if any(word in _PIVOTS and not _is_slip(word, counterpart) for word in words):
             return True
         if any(prefix + word in counterpart for word in words for prefix in NEGATIVE_PREFIXES):
             return True
     return False
 
 
-def _slipped(word: str, counterpart: Iterable[str]) -> bool:
+def _is_slip(word: str, counterpart: Iterable[str]) -> bool:
     return len(word) > 4 and any(
         candidate not in _PIVOTS and Levenshtein.distance(word, candidate, score_cutoff=2) <= 2
         for candidate in counterpart
@@ -272,7 +276,7 @@ def _slipped(word: str, counterpart: Iterable[str]) -> bool:
 
 
 def _lines(page: int, words: list[tuple[int, int, int, int, int, int]]) -> Iterator[Box]:
-    """One box a line of print: words in reading order that share their height on the page."""
+    """Yield one box for each line of print: words in reading order that share their height on the page."""
     line: list[tuple[int, int, int, int, int, int]] = []
     for word in words:
         if line and not _same_line(line[-1], word):

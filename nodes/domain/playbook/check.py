@@ -1,4 +1,4 @@
-"""What a playbook that is valid may still have wrong with it: things that can never happen, or not as meant."""
+"""Warns of faults in a valid playbook: what can never match, never be found or never be decided."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Pattern:
     path: Path
     text: str
     own: bool
-    """Of a rule, searched in simplified sentences; else of a modifier, searched in quotes whatever the case."""
+    """True for a rule's, searched in simplified sentences; False for a modifier's, searched in quotes in any case."""
 
 
 def patterns_in(plain: Any) -> list[Pattern]:
-    """Every regular expression of a playbook file with its place, whatever else is wrong with it."""
+    """List every regular expression of a playbook file with its place, whatever else is wrong with the file."""
     places: list[tuple[Path, Any, bool]] = []
     for section in SECTIONS:
         for i, clause in entries(plain, section):
@@ -49,7 +49,7 @@ def patterns_in(plain: Any) -> list[Pattern]:
 
 
 def warnings_about(playbook: Playbook, lines: Mapping[Path, int]) -> list[Remark]:
-    """Everything of which its writer should know, in the order of the file."""
+    """List the warnings for the writer of a playbook, in the order of the file."""
     problems = [*_unknown_types(playbook), *_dead_rules(playbook), *_dead_patterns(playbook), *_review(playbook)]
     remarks = [Remark(line_of(lines, path) if lines else 0, key_of(path), text) for path, text in problems]
     return sorted(remarks, key=lambda remark: remark.line)
@@ -71,7 +71,10 @@ def _unknown_types(playbook: Playbook) -> Iterator[tuple[Path, str]]:
         if not missing:
             continue
         restriction = "" if len(missing) == len(LANGUAGES) else f" in {' and '.join(missing)}"
-        text = f"{clause.type} is unknown to the local engine{restriction}: only a model will find it, unless you add rules"
+        text = (
+            f"{clause.type} is unknown to the local engine{restriction}: "
+            "only a model will find it, unless you add rules"
+        )
         unreported = " (and the local engine will not report it missing)" if clause.required else ""
         yield ("clauses", place, "type"), f"{text}{unreported}."
 

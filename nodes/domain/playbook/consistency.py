@@ -1,6 +1,6 @@
-"""What a playbook file must not say though each value has the right form: empty texts, types twice, lost rules.
+"""Checks a playbook file as a whole: empty texts, clause types named twice, thresholds, rules without a clause.
 
-Held against what a person writes, not against what a run has frozen: an older program let some of it pass.
+Applied to what a person writes, not to what a run has frozen: an older program accepted some of it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ Problem = tuple[Path, str]
 SECTIONS = ("clauses", "across")
 
 MAY_BE_EMPTY = ("reason", "missing_reason")
-"""Of a clause; a modifier must have its reason."""
+"""Keys of a clause; a modifier must have its reason."""
 
 
 def consistency_problems(plain: Any, lines: Mapping[Path, int]) -> list[Problem]:
-    """All of them, whatever else is wrong: values of the wrong form are passed over."""
+    """List all problems, whatever else is wrong; values of the wrong form are passed over."""
     if not isinstance(plain, dict):
         return []
     return [*_empty(plain), *_types_twice(plain, lines), *_thresholds(plain), *_lost_rules(plain)]
 
 
 def require_text(schema: dict[str, Any]) -> None:
-    """Say the same of empty texts in the JSON schema of a playbook."""
+    """Require non-empty texts in the JSON schema of a playbook as well."""
     for part in (schema, *schema.get("$defs", {}).values()):
         for name, value in part.get("properties", {}).items():
             texts = [value, value.get("items", {}), value.get("additionalProperties", {})]
@@ -83,7 +83,7 @@ def _types(plain: Mapping[str, Any], section: str) -> Iterator[tuple[Path, str]]
 
 
 def entries(plain: Any, section: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The tables of a list with their places; what is none is passed over."""
+    """Yield the tables of a list with their places; anything else is passed over."""
     listed = plain.get(section) if isinstance(plain, dict) else None
     for place, entry in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(entry, dict):

@@ -1,4 +1,4 @@
-"""Which facts are read from a document: of a contract, or of whatever else a playbook is about."""
+"""Chooses the reader of facts for a kind of playbook: contracts or court decisions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Reader = Callable[[DocumentText, Sequence[Candidate]], list[Proposal]]
 
 
 def _reader(kind: str) -> tuple[str, Reader] | None:
-    """By kind of playbook: the version of the code, a part of every question, and the code.
+    """By kind of playbook: the version of the code, which is part of every question, and the code.
 
     Each is loaded when it is first asked for: a run of one kind begins sooner without the other.
     """
@@ -29,7 +29,7 @@ def _reader(kind: str) -> tuple[str, Reader] | None:
 
 
 def facts_version(playbook: Playbook) -> str:
-    """What determines the facts of a document beside its text: contracts@1; "" when no facts are read."""
+    """Version of the code that reads facts: contracts@1; "" when no facts are read."""
     kind = playbook.kind
     reader = _reader(kind)
     return f"{kind}@{reader[0]}" if reader else ""
@@ -38,7 +38,7 @@ def facts_version(playbook: Playbook) -> str:
 def read_ruling(
     version: str, text: DocumentText, types: Sequence[str]
 ) -> tuple[list[Candidate], list[Proposal]] | None:
-    """Clauses and facts of a court decision; None for documents of another kind."""
+    """Read clauses and facts of a court ruling; None for documents of another kind."""
     if version.partition("@")[0] != "decisions":
         return None
     from nodes.domain.case_law import reader as decisions
@@ -48,7 +48,7 @@ def read_ruling(
 
 
 def propose_facts(version: str, text: DocumentText, candidates: Sequence[Candidate]) -> list[Proposal]:
-    """Facts by the code of a `facts_version`; its clauses help to find them. Not located yet."""
+    """Propose facts by the code of a `facts_version`, with the help of its clauses; not located yet."""
     kind = version.partition("@")[0]
     reader = _reader(kind)
     return reader[1](text, candidates) if reader else []

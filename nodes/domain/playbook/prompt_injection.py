@@ -1,4 +1,4 @@
-"""Text that turns against its reader: instructions to a machine, and what a person does not see on the page."""
+"""Detects hostile text: instructions to a machine reader, and text that a person does not see on the page."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from nodes.domain.text.sentences import sentences
 INSTRUCTION, HIDDEN = "instruction_to_model", "hidden_text"
 CONFIDENCE = 0.9
 MIN_HIDDEN_LETTERS = 12
-"""Letters and digits from which hidden text says something; a page number or a stray mark does not."""
+"""Least letters and digits of hidden text that counts; a page number or a stray mark does not."""
 MAX_QUOTE = 400
 _UNSEEN = re.compile(
     "\u00ad(?!\\s*\n)|[\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
 )
-"""Characters of no width, between which no pattern would be found; at the end of a line one is a hyphen."""
+"""Characters of no width, which would hide words from patterns; a soft hyphen at a line end stays."""
 _LOOKALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0455\u0458\u04bb\u0501\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u03bf\u03b1\u0399\u039f\u0391\u0395",
     "aeopcyxisjhdABEKMHOPCTXIoaIOAE",
 )
 """Cyrillic and Greek letters that look like Latin ones; here only, since elsewhere a letter is what it is."""
 NO_ATTEMPT = frozenset(("comment", "struck out"))
-"""Reasons for which text is kept apart though nobody tried to hide it; that it was is a warning."""
+"""Reasons for which text is kept apart though nobody tried to hide it; a warning reports it."""
 
 
 class Sign(BaseModel):
-    """What shows that a sentence addresses a machine."""
+    """A sign that a sentence addresses a machine."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
     keywords: tuple[str, ...] = Field(min_length=1, description="One of them must be there; saves time.")
@@ -58,7 +58,7 @@ class HostileFile(BaseModel):
 
 @lru_cache(maxsize=1)
 def load_hostile_rules() -> HostileFile:
-    """Raises MissingPart when the file is absent or says something that it cannot say."""
+    """Load the rules. Raises MissingPart when the file is absent or invalid."""
     try:
         text = resources.files("nodes.playbooks.rules").joinpath("hostile.toml").read_text("utf-8")
         return HostileFile.model_validate(tomllib.loads(text))
@@ -67,14 +67,14 @@ def load_hostile_rules() -> HostileFile:
 
 
 def hostile_clause(clause_type: str) -> Clause | None:
-    """What a type of hostile text counts; it does so under every playbook. None for any other type."""
+    """The clause of a type of hostile text, which counts under every playbook; None for any other type."""
     if clause_type not in (INSTRUCTION, HIDDEN):
         return None
     return next((clause for clause in load_hostile_rules().clause if clause.type == clause_type), None)
 
 
 def addresses_machine(text: str) -> bool:
-    """Whether this sentence addresses a machine reader, also when its letters are disguised."""
+    """Does this sentence address a machine reader, disguised letters included?"""
     plain = simplify(text if text.isascii() else _UNSEEN.sub("", text).translate(_LOOKALIKES))
     return any(
         sign.regex.search(plain)
@@ -93,13 +93,13 @@ def instruction_spans(text: DocumentText) -> list[Span]:
 
 
 def instruction_candidates(text: DocumentText) -> list[Candidate]:
-    """What addresses a machine reader, as candidates: it is a finding whatever the playbook looks for."""
+    """Candidates of the sentences that address a machine reader: findings under every playbook."""
     source = f"local:hostile@{load_hostile_rules().version}"
     return [Candidate(INSTRUCTION, text.text[start:end], CONFIDENCE, source, start) for start, end in text.instructions]
 
 
 def hidden_findings(text: DocumentText, source: SourceDocument, supplier: str) -> list[Finding]:
-    """Findings of what the page does not show. It is on no line of the text: a person has to look for it."""
+    """Findings of text that the page does not show: it has no span, a person has to look for it."""
     findings: dict[str, Finding] = {}
     for number, reason, hidden in text.hidden:
         for clause_type in _types_of(reason, hidden):
@@ -134,7 +134,7 @@ def _types_of(reason: str, hidden: str) -> Iterator[str]:
 
 
 def mask_instructions(text: str, start: int, spans: Sequence[Span]) -> str:
-    """A slice that begins at `start` of its document, with what addresses a machine reader taken out."""
+    """Replace instructions to a machine reader by "[…]", in a slice that begins at `start` of its document."""
     for first, last in sorted(spans, reverse=True):
         low, high = max(first - start, 0), min(last - start, len(text))
         if low < high:

@@ -1,4 +1,4 @@
-"""Reads a playbook from TOML or YAML, and tells every problem of it at once, each with its line and key."""
+"""Reads a playbook from TOML or YAML, and reports all its problems at once, each with line and key."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from nodes.domain.playbook.toml_positions import Path, line_of, toml_lines, with
 from nodes.domain.shared.errors import PlaybookError
 from nodes.domain.shared.formats import one_line
 
-MOST_BYTES = 300_000
-"""Ten times a large playbook; what is larger is none."""
+MAX_BYTES = 300_000
+"""Ten times a large playbook; a larger file is no playbook."""
 YAML_ENDINGS = (".yaml", ".yml")
 _TEXT, _NUMBERS = "tag:yaml.org,2002:str", ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 # Example: -12.5e3
@@ -29,9 +29,9 @@ _PLAIN_NUMBER = re.compile(
     """,
     re.VERBOSE,
 )
-"""What all versions of YAML read alike."""
+"""Numbers that all versions of YAML read alike."""
 MAX_SHOWN = 3
-"""Problems in the one sentence of an error; the command that checks shows all."""
+"""Most problems in the sentence of an error; the command `playbook check` shows all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Remark:
     key: str
     """For example clauses[2].points; "" for the whole file."""
     text: str
-    """What is wrong and what to do."""
+    """What is wrong, and what to do."""
 
     def __str__(self) -> str:
         place = ", ".join(filter(None, (f"line {self.line}" if self.line else "", self.key)))
@@ -91,12 +91,12 @@ def read_playbook(data: bytes, name: str) -> Reading:
 
 
 def parse_playbook(text: str, name: str) -> Playbook:
-    """The playbook of a text. Raises PlaybookError, which names the file and its first problems."""
+    """Parse a playbook. Raises PlaybookError, which names the file and its first problems."""
     return require_playbook(read_playbook(text.encode("utf-8", "surrogatepass"), name), name)
 
 
 def require_playbook(reading: Reading, name: str) -> Playbook:
-    """The playbook of a reading. Raises PlaybookError where it has problems."""
+    """Return the playbook of a reading. Raises PlaybookError when it has problems."""
     if reading.playbook is not None:
         return reading.playbook
     problems = "; ".join(str(remark).rstrip(".") for remark in reading.problems[:MAX_SHOWN])
@@ -114,7 +114,7 @@ def json_schema() -> str:
 
 
 def _validated(plain: Any, lines: Mapping[Path, int]) -> tuple[Playbook | None, list[Remark]]:
-    """The playbook, or what is wrong with it in its parts and as a whole."""
+    """Validate a playbook: (playbook, problems of its parts and as a whole)."""
     by_path = {
         path: Remark(line_of(lines, path), key_of(path), text) for path, text in consistency_problems(plain, lines)
     }
@@ -127,7 +127,7 @@ def _validated(plain: Any, lines: Mapping[Path, int]) -> tuple[Playbook | None, 
 
 
 def _strict(value: Any) -> Any:
-    """As the model takes it without any conversion of its own: lists are tuples, and 20.0 is a whole number."""
+    """Convert values for strict validation: lists become tuples, and 20.0 a whole number."""
     if isinstance(value, dict):
         return {key: _strict(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -136,9 +136,9 @@ def _strict(value: Any) -> Any:
 
 
 def _parsed(data: bytes, name: str) -> tuple[Any, dict[Path, int], list[Remark]]:
-    """What the text says, its lines, and what is wrong with its keys and numbers. Raises _Wrong, RecursionError."""
-    if len(data) > MOST_BYTES:
-        raise _Unparsable(0, f"it is larger than {MOST_BYTES // 1000} kB, which no playbook is: name another file.")
+    """Parse a file: (values, lines, problems of keys and numbers). Raises _Unparsable, RecursionError."""
+    if len(data) > MAX_BYTES:
+        raise _Unparsable(0, f"it is larger than {MAX_BYTES // 1000} kB, which no playbook is: name another file.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -166,7 +166,7 @@ def _twice(path: Path, line: int, first: int) -> Remark:
 
 
 def _line_in(message: str, text: str) -> int:
-    """The line that the parser's own message names; the last one where it says that the text ends too early."""
+    """Extract the line from the parser's message; the last line where the text ends too early."""
     words = message.replace(",", " ").split()
     after = words.index("line") + 1 if "line" in words else len(words)
     return int(words[after]) if after < len(words) and words[after].isdecimal() else text.count("\n") + 1
@@ -197,7 +197,7 @@ def _yaml(text: str) -> tuple[Any, dict[Path, int], list[Remark]]:
 
 
 def _keys_and_numbers(node: Any, path: Path = ()) -> Iterator[Remark]:
-    """What YAML would take without a word: the last of two equal keys, and 010 for eight.
+    """Report what YAML would take silently: the last of two equal keys, and 010 for eight.
 
     Every key is a text from here on, also one that YAML has for something else, such as `on`.
     """
@@ -220,7 +220,7 @@ def _keys_and_numbers(node: Any, path: Path = ()) -> Iterator[Remark]:
 
 
 def _problems(error: ValidationError, lines: Mapping[Path, int], by_path: Mapping[Path, Remark]) -> Iterator[Remark]:
-    """What is wrong with the parts; what the model says of the whole is left to `found` where that says it too."""
+    """Report the problems of parts; those of the whole are left out where `by_path` reports them already."""
     for problem in error.errors(include_url=False):
         path = tuple(problem["loc"])
         if path[-1:] == ("[key]",):
@@ -233,7 +233,7 @@ def _problems(error: ValidationError, lines: Mapping[Path, int], by_path: Mappin
 
 
 def key_of(path: Path) -> str:
-    """A path as people write it: clauses[2].points."""
+    """Format a path as people write it: clauses[2].points."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
@@ -241,7 +241,7 @@ def key_of(path: Path) -> str:
 
 
 def _advice(problem: Any) -> str:
-    """What is wrong with a value and what to write instead, in a sentence."""
+    """Say in a sentence what is wrong with a value and what to write instead."""
     kind, context, current = problem["type"], problem.get("ctx", {}), problem.get("input")
     rendering = _shown(current)
     if kind in _FORMS:
@@ -280,11 +280,11 @@ _FORMS = {
     "dict_type": _TABLE,
     "model_type": _TABLE,
 }
-"""What a value of another form must be, and what to do."""
+"""By type of error: the form that a value must have, and what to do."""
 
 
 def _shown(current: Any) -> str:
-    """A value as its writer knows it."""
+    """Show a value as its writer knows it."""
     if isinstance(current, bool):
         return "true" if current else "false"
     if current is None or isinstance(current, dict | tuple):

@@ -1,4 +1,4 @@
-"""Texts on which a regular expression that can be slow is slow: made from the pattern itself."""
+"""Makes texts from a regular expression on which it is slow, if it can be slow at all."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 LENGTH = 4_000
-"""Characters of such a text: about the longest quote."""
+"""Characters of a text: about the longest quote."""
 MIN_REPEATS = 8
-"""A part that may be repeated so often is one that can be slow."""
+"""Possible repetitions from which a part of a pattern can be slow."""
 MAX_TEXTS = 40
-"""Texts of one pattern."""
+"""Most texts of one pattern."""
 _END = "\x00!"
 
 
 def slow_texts(pattern: str) -> list[str]:
-    """For each repeated part of a pattern: what leads to it, the part again and again, and an end that does not fit."""
+    """Make a text for each repeated part of a pattern: its lead, the part many times, an end that does not match."""
     try:
         # The parser of `re` itself: what else would know what a pattern means?
         tree = re._parser.parse(pattern)  # type: ignore[attr-defined]
@@ -47,11 +47,11 @@ def _repeats(items: Any, lead: str) -> Iterator[str]:
         elif kind in ("ASSERT", "ASSERT_NOT"):
             yield from _repeats(value[1], lead)
         else:
-            lead += _one(kind, value)
+            lead += _sample_of(kind, value)
 
 
 def _sample(items: Any) -> str:
-    """A text that the items match, as far as a simple mind can tell."""
+    """Make a text that the items of a parse tree roughly match."""
     text = ""
     for name, value in items:
         kind = str(name)
@@ -62,11 +62,11 @@ def _sample(items: Any) -> str:
         elif kind == "BRANCH":
             text += _sample(value[1][0])
         else:
-            text += _one(kind, value)
+            text += _sample_of(kind, value)
     return text
 
 
-def _one(kind: str, value: Any) -> str:
+def _sample_of(kind: str, value: Any) -> str:
     if kind == "LITERAL":
         return chr(value)
     if kind == "NOT_LITERAL":
@@ -74,11 +74,11 @@ def _one(kind: str, value: Any) -> str:
     if kind == "ANY":
         return "a"
     if kind == "IN":
-        return _of_set(value)
+        return _sample_of_set(value)
     return ""
 
 
-def _of_set(members: Sequence[Any]) -> str:
+def _sample_of_set(members: Sequence[Any]) -> str:
     name, value = members[0]
     kind = str(name)
     if kind == "NEGATE":

@@ -1,4 +1,4 @@
-"""Which clause types were looked for in a document: only of these can one be missing."""
+"""Clause types that were searched in a document: only these can be missing from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.domain.runs.settings import DocumentResult
 
 @lru_cache(maxsize=4)
 def local_types(language: str) -> frozenset[str]:
-    """Clause types that the local engine recognises in a language; in any, where it could not be told.
+    """Clause types that the local engine recognises in a language, or in any for an unknown one.
 
     What the classifier knows has rules too. Raises MissingPart.
     """
@@ -24,10 +24,10 @@ def local_types(language: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class SearchScope:
-    """What a run looked for."""
+    """The scope of a run's search for clauses."""
 
     playbook: Playbook
-    """By which the documents were read; of a fork, that of the run whose findings it scores anew."""
+    """Playbook that the documents were read by; of a fork, that of the run whose findings it scores again."""
 
     def types(self, document: DocumentResult) -> frozenset[str]:
         """Clause types of the playbook that the engine of this document could have found in it.
@@ -50,5 +50,5 @@ class SearchScope:
 
 
 def own_rules_differ(playbook: Playbook, read_by: Playbook) -> bool:
-    """Whether a playbook has rules of its own that those who read the documents did not have."""
+    """Has a playbook own rules that the playbook which the documents were read by does not have?"""
     return bool(set(playbook.rules) - set(read_by.rules))

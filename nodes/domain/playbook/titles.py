@@ -1,4 +1,4 @@
-"""What clause types are called where the playbook of a run does not say: by the playbooks and rules that ship."""
+"""Titles of clause types from the shipped playbooks and rules, for use where a run's playbook is not at hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 @lru_cache(maxsize=1)
 def _shipped() -> Mapping[str, Mapping[str, str]]:
-    """Clause type → its names by language. Raises MissingPart when a shipped file cannot be read."""
+    """Load the titles of clause types by language. Raises MissingPart when a shipped file cannot be read."""
     names: dict[str, Mapping[str, str]] = {
         clause.type: {str(key): title for key, title in clause.title.items()} for clause in load_hostile_rules().clause
     }
@@ -32,11 +32,11 @@ def _shipped() -> Mapping[str, Mapping[str, str]]:
 
 
 def shipped_title(clause_type: str, language: str = "en") -> str:
-    """The name of a type in this language; its own words for a type that no shipped playbook has."""
+    """Title of a type in this language; the words of a type that no shipped playbook has."""
     return _shipped().get(clause_type, _NONE).get(language) or words_of(clause_type)
 
 
 def clause_name(clause_type: str, about: str = "") -> str:
-    """What a finding is called in English where its playbook is not at hand: "Missing clause: Cap on liability"."""
+    """Name a finding in English without its playbook: "Missing clause: Cap on liability"."""
     name = shipped_title(clause_type)
     return f"{name}: {shipped_title(about)}" if about else name

@@ -1,4 +1,4 @@
-"""Lines of the keys in a TOML or YAML text, so that a problem can name its place."""
+"""Finds the lines of keys in a TOML or YAML text, so that a problem can name its place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SCALAR = re.compile(r"[^\s,\]}#]+(?: [0-9][^\s,\]}#]*)?")
 
 
 def line_of(lines: Mapping[Path, int], path: Sequence[str | int]) -> int:
-    """The line of a key, or of the nearest thing around it that has one; 1 for the file."""
+    """Look up the line of a key, else of the nearest table around it; 1 for the file."""
     for end in range(len(path), 0, -1):
         if tuple(path[:end]) in lines:
             return lines[tuple(path[:end])]
@@ -23,21 +23,23 @@ def line_of(lines: Mapping[Path, int], path: Sequence[str | int]) -> int:
 
 
 def toml_lines(text: str) -> dict[Path, int]:
-    """Line by path of a text that is valid TOML."""
+    """Map paths to lines in a valid TOML text."""
     return _Toml(text).lines
 
 
 def without_duplicate_keys(text: str) -> tuple[str, list[tuple[Path, int, int]]]:
-    """The text without the keys that stand twice, all else on its line; each with its line and that of the first.
+    """Blank duplicate keys, all else keeps its line: (text, [(path, line, line of the first)]).
 
     A guess where the text is not TOML for another reason too.
     """
     walker = _Toml(text)
-    for _, start, end in reversed(walker.twice):
+    for _, start, end in reversed(walker.duplicates):
         before = text[:start].rstrip()
         start = len(before) - 1 if before.endswith(",") else start  # within an inline table
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
-    return text, [(path, walker.text.count("\n", 0, start) + 1, walker.lines[path]) for path, start, _ in walker.twice]
+    return text, [
+        (path, walker.text.count("\n", 0, start) + 1, walker.lines[path]) for path, start, _ in walker.duplicates
+    ]
 
 
 class _Toml:
@@ -46,7 +48,7 @@ class _Toml:
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
         self.lines: dict[Path, int] = {}
-        self.twice: list[tuple[Path, int, int]] = []
+        self.duplicates: list[tuple[Path, int, int]] = []
         """Keys that stand twice in one table, each with the range of the second."""
         self._counts: dict[Path, int] = {}
         self._set: set[Path] = set()
@@ -106,7 +108,7 @@ class _Toml:
         self.at += 1
         self._value(path)
         if path in self._set:
-            self.twice.append((path, start, self.at))
+            self.duplicates.append((path, start, self.at))
         self._set.add(path)
 
     def _value(self, path: Path) -> None:
@@ -131,7 +133,7 @@ class _Toml:
 
 
 def yaml_lines(node: Any, path: Path = ()) -> dict[Path, int]:
-    """Line by path below a composed node of YAML."""
+    """Map paths to lines below a composed node of YAML."""
     lines = {path: node.start_mark.line + 1} if path else {}
     if node.id == "sequence":
         for number, member in enumerate(node.value):

@@ -24,7 +24,7 @@ from typing import Any
 from nodes.domain.review.permission import Permission
 from nodes.domain.review.review import Decision, Verdict
 from nodes.domain.review.review_request import EXAMPLE, example_reply
-from nodes.domain.shared.formats import clean, count, one_line, shape
+from nodes.domain.shared.formats import clean, count, one_line, describe_value
 
 REVIEWER_LIMIT = 200
 REASON_LIMIT = 4_000
@@ -106,7 +106,7 @@ def _read(value: Any, gate: _OpenGate) -> Reply:
     if isinstance(value, (list, tuple)):
         return _agent_inbox_list(value, gate)
     if not isinstance(value, dict):
-        raise _ReplyError(f"The reply is {shape(value)}, not an object with decisions.")
+        raise _ReplyError(f"The reply is {describe_value(value)}, not an object with decisions.")
     if value.get("stored") is not None:
         return _reference(value, gate)
     if "type" in value and "decisions" not in value:
@@ -122,7 +122,7 @@ def _own_form(value: dict[Any, Any], gate: _OpenGate, reviewer: str, surface: st
     choices: dict[str, Choice] = {}
     accept_all = value.get("accept_all")
     if not (accept_all is None or isinstance(accept_all, bool)):
-        raise _ReplyError(f"accept_all is {shape(accept_all)}; it must be true.")
+        raise _ReplyError(f"accept_all is {describe_value(accept_all)}; it must be true.")
     if accept_all is True:
         reason = _reason(value.get("reason"), "The reply")
         choices = {choice.finding_id: choice for choice in _accept_all(gate, reason, reviewer)}
@@ -137,7 +137,7 @@ def _choices(entries: object, gate: _OpenGate) -> dict[str, Choice]:
     if entries is None:
         return {}
     if not isinstance(entries, (list, tuple)):
-        raise _ReplyError(f"decisions is {shape(entries)}, not a list.")
+        raise _ReplyError(f"decisions is {describe_value(entries)}, not a list.")
     choices: dict[str, Choice] = {}
     unknown: list[str] = []
     for number, entry in enumerate(entries, 1):
@@ -156,14 +156,16 @@ def _choices(entries: object, gate: _OpenGate) -> dict[str, Choice]:
 def _choice(entry: object, number: int) -> Choice:
     label = f"Decision {number}"
     if not isinstance(entry, dict):
-        raise _ReplyError(f"{label} is {shape(entry)}, not an object with finding_id and verdict.")
+        raise _ReplyError(f"{label} is {describe_value(entry)}, not an object with finding_id and verdict.")
     finding_id = _text(entry.get("finding_id"))
     if not finding_id:
-        raise _ReplyError(f"{label} names no finding: finding_id is {shape(entry.get('finding_id'))}.")
+        raise _ReplyError(f"{label} names no finding: finding_id is {describe_value(entry.get('finding_id'))}.")
     label = f"{label} (finding {one_line(finding_id, 40)})"
     verdict = _VERDICTS.get((_text(entry.get("verdict")) or "").casefold())
     if verdict is None:
-        raise _ReplyError(f'{label}: verdict is {shape(entry.get("verdict"))}; it must be "accept" or "reject".')
+        raise _ReplyError(
+            f'{label}: verdict is {describe_value(entry.get("verdict"))}; it must be "accept" or "reject".'
+        )
     reason = _reason(entry.get("reason"), label)
     if verdict == "reject" and not reason:
         raise _ReplyError(f"{label} rejects without a reason.")
@@ -190,7 +192,7 @@ def _accept_all(gate: _OpenGate, reason: str, reviewer: str) -> tuple[Choice, ..
 
 def _reference(value: dict[Any, Any], gate: _OpenGate) -> Reply:
     if value.get("stored") is not True:
-        raise _ReplyError(f"stored is {shape(value.get('stored'))}; it must be true.")
+        raise _ReplyError(f"stored is {describe_value(value.get('stored'))}; it must be true.")
     if value.get("packet") is None:
         raise _ReplyError("The reply says that decisions are stored but not for which packet.")
     _require_packet(value, gate)
@@ -200,7 +202,7 @@ def _reference(value: dict[Any, Any], gate: _OpenGate) -> Reply:
 def _require_packet(value: dict[Any, Any], gate: _OpenGate) -> None:
     packet_name = value.get("packet")
     if packet_name is not None and _text(packet_name) != gate.sha256:
-        label = one_line(packet_name, 12) if isinstance(packet_name, str) else shape(packet_name)
+        label = one_line(packet_name, 12) if isinstance(packet_name, str) else describe_value(packet_name)
         raise _ReplyError(
             f"The reply is for review packet {label}, but {gate.sha256[:12]} is the one that waits now: "
             "look at it and decide again."
@@ -227,7 +229,7 @@ def _agent_inbox(entry: dict[Any, Any], gate: _OpenGate) -> Reply:
         return _nested(args, gate, reply)
     if kind == "ignore":
         raise _ReplyError("The review cannot be ignored; the findings wait until somebody decides.")
-    raise _ReplyError(f"The reply's type is {shape(entry.get('type'))}; it must be accept, edit or response.")
+    raise _ReplyError(f"The reply's type is {describe_value(entry.get('type'))}; it must be accept, edit or response.")
 
 
 def _is_middleware(entry: object) -> bool:
@@ -252,7 +254,7 @@ def _middleware(entries: Sequence[dict[Any, Any]], gate: _OpenGate) -> Reply:
     if kind == "respond":
         return _nested(message, gate, reply)
     raise _ReplyError(
-        f"The decision's type is {shape(entry.get('type'))}; it must be approve, reject, edit or respond."
+        f"The decision's type is {describe_value(entry.get('type'))}; it must be approve, reject, edit or respond."
     )
 
 
@@ -274,7 +276,7 @@ def _nested(value: object, gate: _OpenGate, reply: Reply) -> Reply:
     if isinstance(value, (list, tuple)):
         value = {"decisions": value}
     if not isinstance(value, dict) or not ("decisions" in value or "accept_all" in value):
-        raise _ReplyError(f"The response holds no decisions: it is {shape(value)}.")
+        raise _ReplyError(f"The response holds no decisions: it is {describe_value(value)}.")
     return _own_form(value, gate, _reviewer(value, reply.reviewer), reply.surface)
 
 
@@ -282,7 +284,7 @@ def _reviewer(value: dict[Any, Any], default: str) -> str:
     reviewer = value.get("reviewer")
     name = _text(reviewer)
     if reviewer is not None and name is None:
-        raise _ReplyError(f"reviewer is {shape(reviewer)}, not a name.")
+        raise _ReplyError(f"reviewer is {describe_value(reviewer)}, not a name.")
     name = one_line(name or "", REVIEWER_LIMIT + 1) or default
     if not name:
         raise _ReplyError("The reply does not say who decides: reviewer is missing.")
@@ -294,7 +296,7 @@ def _reviewer(value: dict[Any, Any], default: str) -> str:
 def _reason(raw_reason: object, label: str) -> str:
     reason = _text(raw_reason)
     if raw_reason is not None and reason is None:
-        raise _ReplyError(f"{label}: reason is {shape(raw_reason)}, not a text.")
+        raise _ReplyError(f"{label}: reason is {describe_value(raw_reason)}, not a text.")
     if reason and len(reason) > REASON_LIMIT:
         raise _ReplyError(f"{label}: reason is longer than {REASON_LIMIT} characters.")
     return reason or ""
@@ -306,9 +308,9 @@ def _parse(text: str) -> object:
     try:
         parsed: object = json.loads(text)
     except (ValueError, RecursionError):
-        raise _ReplyError(f"The reply is {shape(text)}, not an object with decisions.") from None
+        raise _ReplyError(f"The reply is {describe_value(text)}, not an object with decisions.") from None
     if isinstance(parsed, str):
-        raise _ReplyError(f"The reply is {shape(parsed)}, not an object with decisions.")
+        raise _ReplyError(f"The reply is {describe_value(parsed)}, not an object with decisions.")
     return parsed
 
 

@@ -1,13 +1,13 @@
-"""Which documents make a batch."""
+"""Divides the documents of a run into batches."""
 
 from __future__ import annotations
 
 
 def batch_total(documents: int, size: int) -> int:
-    """Batches that so many documents fill."""
+    """Count the batches that so many documents fill."""
     return -(-documents // size)
 
 
 def batch_range(index: int, size: int, documents: int) -> range:
-    """Ordinals of batch `index`, counted from 0."""
+    """Ordinals of the documents of batch `index`; both count from 0."""
     return range(index * size, min((index + 1) * size, documents))

@@ -1,4 +1,4 @@
-"""Documents in, results out: a run whose sums do not agree must say so, and not end as if all had been read."""
+"""Checks that a run has a result for each document and finding, before it may end as complete."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ HOW_TO_REPEAT = (
 
 
 def check_all_settled(run: Run, documents: Sequence[DocumentResult]) -> None:
-    """Every document of the list is done, failed or skipped, and a done one has its pages. Raises Unaccounted."""
+    """Check that every document is done, failed or skipped, and has pages when done. Raises Unaccounted."""
     if len(documents) != run.documents_total:
         raise Unaccounted(
             f"Run {run.name or run.thread_id} froze {count(run.documents_total, 'document')} and its ledger has "
             f"{len(documents)}: it must not end like this, restore the database or start a new run."
         )
-    _refuse(
+    _refuse_any(
         run,
         [document for document in documents if document.state not in SETTLED],
         "neither done nor failed nor skipped",
     )
-    _refuse(
+    _refuse_any(
         run,
         [document for document in documents if document.state == "done" and not document.pages],
         "done without any page",
@@ -36,16 +36,16 @@ def check_all_settled(run: Run, documents: Sequence[DocumentResult]) -> None:
 
 
 def check_findings_stored(run: Run, documents: Sequence[DocumentResult], stored: int) -> None:
-    """As many findings are stored as the documents say that they have. Raises Unaccounted."""
+    """Check that as many findings are `stored` as the rows of the documents report. Raises Unaccounted."""
     reported = sum(document.findings for document in documents if document.state == "done")
     if reported != stored:
         raise Unaccounted(
-            f"The documents of run {run.name or run.thread_id} have {count(reported, 'finding')} by their rows and {stored} "
-            f"in the stored batches: {HOW_TO_REPEAT}"
+            f"The documents of run {run.name or run.thread_id} have {count(reported, 'finding')} by their rows and "
+            f"{stored} in the stored batches: {HOW_TO_REPEAT}"
         )
 
 
-def _refuse(run: Run, lost: Sequence[DocumentResult], fault: str) -> None:
+def _refuse_any(run: Run, lost: Sequence[DocumentResult], fault: str) -> None:
     if lost:
         first = one_line(lost[0].document, 120)
         raise Unaccounted(

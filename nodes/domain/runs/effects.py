@@ -1,6 +1,6 @@
-"""Whatever touches the world, and how an outcome that is unknown after a death is resolved, kind by kind.
+"""Kinds of effects outside the program, each with the way to resolve an outcome that a crash left unknown.
 
-replay: it is simply done again; what it does is named by its content, or the other side knows its key.
+replay: it is done again; its target is named by content, or the other side knows its key.
 confirm: the target is asked by key whether it is done; only what is not there is done.
 """
 
@@ -16,13 +16,13 @@ Resolution = Literal["replay", "confirm"]
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One kind of thing that is done outside."""
+    """One kind of effect outside the program."""
 
     kind: str
-    """As the ledger calls it: the tool of a call, or the kind of an effect."""
+    """Name in the ledger: the tool of a call, or the kind of an effect."""
     resolution: Resolution
     meaning: str
-    """Why that is enough, in a line."""
+    """Why this resolution is enough, in a line."""
 
 
 EFFECTS: Mapping[str, Effect] = MappingProxyType(
@@ -38,4 +38,4 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         )
     }
 )
-"""A kind that is missing here cannot be done: `nodes.steps.effects` looks it up, and a test looks up every tool."""
+"""Every effect by kind; one that is missing here cannot be done. A test looks up every tool."""

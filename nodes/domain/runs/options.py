@@ -1,4 +1,4 @@
-"""Options of a run by name, checked in one place, whatever door they came through."""
+"""Checks the options of a run by name, for every surface in one place."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from nodes.domain.shared.errors import UserError
 ENGINES = ("local", "openai")
 REVIEWS = ("auto", "always", "never")
 LANGUAGES = ("", "en", "fr")
-MOST_USD = 1_000_000_000
-"""Of a budget: what is more was mistyped, and would be printed as no number."""
+MAX_USD = 1_000_000_000
+"""Highest budget in US dollars; a higher one is a typing error, and could not be printed as a number."""
 
 
 class OptionError(UserError):
@@ -22,7 +22,7 @@ class OptionError(UserError):
 
 
 def apply(settings: Settings, changes: Mapping[str, Any]) -> Settings:
-    """The settings with these changes; None means unchanged, models are merged by step.
+    """Return the settings with these changes; None means unchanged, models are merged by step.
 
     Raises OptionError, which names the option and what it takes.
     """
@@ -39,9 +39,9 @@ def apply(settings: Settings, changes: Mapping[str, Any]) -> Settings:
 def _check(name: str, value: Any) -> Any:
     match name:
         case "batch_size":
-            return _whole(name, value, 1, 1000)
+            return _whole_number(name, value, 1, 1000)
         case "concurrency":
-            return _whole(name, value, 1, 256)
+            return _whole_number(name, value, 1, 256)
         case "budget_usd":
             return _money(value)
         case "deadline_seconds" | "document_seconds" | "batch_wait_seconds":
@@ -66,7 +66,7 @@ def _check(name: str, value: Any) -> Any:
             return {step: ",".join(chain(value, step)) for step in value}
 
 
-def _whole(name: str, value: Any, low: int, high: int) -> int:
+def _whole_number(name: str, value: Any, low: int, high: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise OptionError(f"Option {name} must be a whole number from {low} to {high}, not {value!r}.")
     return value
@@ -83,6 +83,6 @@ def _money(value: Any) -> Decimal:
         amount = Decimal(str(value))
     except InvalidOperation:
         amount = Decimal("NaN")
-    if isinstance(value, bool) or not amount.is_finite() or not 0 <= amount <= MOST_USD:
-        raise OptionError(f"The budget must be a number of US dollars, from 0 to {MOST_USD:,}, not {str(value)!r}.")
+    if isinstance(value, bool) or not amount.is_finite() or not 0 <= amount <= MAX_USD:
+        raise OptionError(f"The budget must be a number of US dollars, from 0 to {MAX_USD:,}, not {str(value)!r}.")
     return amount

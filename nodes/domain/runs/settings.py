@@ -1,4 +1,4 @@
-"""A run as it was frozen at ingest, what may be changed later, and the parts of its record."""
+"""The record of a run: its frozen inputs, its settings, its documents, its costs and counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DocumentState = Literal["pending", "done", "failed", "skipped", "deferred"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user may tune for one run; frozen at ingest, changed only by a resume that says so."""
+    """Options of one run; frozen at ingest, changed only by a resume that names them."""
 
     models: Mapping[str, str] = field(default_factory=dict)
     """Models of each step, extract or summarize; after a comma, those that are asked where the one before fails."""
@@ -28,11 +28,11 @@ class Settings:
     budget_usd: Decimal | None = None
     """The run pauses before its spend would pass this; None: no limit."""
     deadline_seconds: float | None = None
-    """Of working time since the run or its last raise of the limit; None: no limit."""
+    """Seconds of working time since the start or the last raise of this limit; None: no limit."""
     document_seconds: float = 600.0
-    """Of all work on one document; one that takes longer is put off, and tried once more at the end."""
+    """Seconds of work on one document; one that takes longer is deferred, and tried once more at the end."""
     batch_wait_seconds: float = 60.0
-    """A batch waits so long for its last documents once the others are done, then closes without them."""
+    """Seconds that a batch waits for its last documents once the others are done; then it closes without them."""
     review: ReviewMode = "auto"
     """auto: stop when the playbook asks; always: stop in any case; never: do not stop."""
     fresh: bool = False
@@ -85,14 +85,14 @@ class Run:
     started_at: datetime | None = None
     cancelled_at: datetime | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
-    """What it is made with, by name: reader, rules, facts, each prompt; {} in runs that did not write it down."""
+    """Versions that it is made with, by name: reader, rules, facts, each prompt; {} in runs of early versions."""
     parent_thread_id: str | None = None
-    """Of a fork: the thread whose documents it scores anew; it asks no model, for the note neither."""
+    """Of a fork: the thread whose documents it scores again; a fork calls no model, not for its note either."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
-    """What became of one document; its row says what is done."""
+    """The result of one document, as its row in the ledger holds it."""
 
     ordinal: int
     """Place in the frozen list, from 0."""
@@ -116,7 +116,7 @@ class DocumentResult:
     """(number, state, reason) of every page."""
     warnings: tuple[str, ...] = ()
     slow: bool = False
-    """Its batch closed without it: it belongs to the slow lane, also when it is done."""
+    """Its batch closed without it: it belongs to the retry lane, also when it is done."""
     unit: str = "page"
     """What `pages` are: "page", or "section" for formats without pages."""
 
@@ -133,10 +133,10 @@ class ArtifactRef:
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """What a run has cost so far."""
+    """Cost of a run so far."""
 
     usd: Decimal
-    """Of the calls whose price is known."""
+    """Sum over the calls whose price is known."""
     basis: Literal["reported", "estimated", "unknown"]
     """The weakest of all calls: unknown when one has no price."""
     unpriced: int
@@ -153,4 +153,4 @@ class Tally:
     """total and one for each page state."""
     findings: int
     units: tuple[str, ...] = ()
-    """What the places of its done documents are counted in: page, section, both, or nothing yet."""
+    """Units of the places in its done documents: page, section, both, or none yet."""

@@ -1,4 +1,4 @@
-"""A state that comes into a node: what somebody edited in it is named before anything is done with it.
+"""Checks the state that enters a node: an edit that cannot be is named before anything is done with it.
 
 A checkpoint can be changed by hand, in LangGraph Studio or with update_state. What is wrong is said in one sentence and
 nothing is lost: the thread goes on as soon as the state is mended in the same way.
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from nodes.domain.runs.batching import batch_total
 from nodes.domain.runs.settings import Run
 from nodes.domain.shared.errors import StateEdited
-from nodes.domain.shared.formats import clean, one_line, shape
+from nodes.domain.shared.formats import clean, describe_value, one_line
 
 CHANGED = "The state of this thread was changed and cannot be used"
 INPUT = "The input of this run cannot be used"
@@ -41,7 +41,7 @@ _EXPECTED |= dict.fromkeys(("gate", "rescore", "published"), "true or false")
 
 
 class ValidState(BaseModel):
-    """The state as a node may rely on it: every field there, of its type and within its bounds; None is "not set"."""
+    """A checked state: every field is there, of its type and within its bounds; None counts as "not set"."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -67,7 +67,7 @@ class ValidState(BaseModel):
     gate: StrictBool = False
     review_round: Count = 0
     reply: Any = None
-    """As it came in: what is wrong with a reply is said at the gate."""
+    """Unchecked: the review gate names what is wrong with a reply."""
     reply_error: StrictStr = ""
     rescore: StrictBool = False
     hold: Literal["", "budget", "deadline"] = ""
@@ -76,7 +76,7 @@ class ValidState(BaseModel):
 
 
 def validated_state(state: Mapping[str, Any], opening: str = CHANGED) -> ValidState:
-    """Each field by itself. Raises StateEdited, which names the field and what it takes."""
+    """Check each field by itself. Raises StateEdited, which names the field and what it takes."""
     try:
         return ValidState.model_validate({name: value for name, value in state.items() if value is not None})
     except ValidationError as error:
@@ -85,7 +85,7 @@ def validated_state(state: Mapping[str, Any], opening: str = CHANGED) -> ValidSt
 
 
 def valid_part(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The state without what cannot be, for whoever only looks at it."""
+    """Return the state without invalid fields, for surfaces that only show it."""
     try:
         validated_state(state)
     except StateEdited as error:
@@ -94,7 +94,7 @@ def valid_part(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_against_run(state: ValidState, run: Run, thread_id: str | None) -> None:
-    """The fields with each other and with the run. Raises StateEdited."""
+    """Check the fields against each other and against the run. Raises StateEdited."""
     if thread_id is not None and run.thread_id != thread_id:
         raise _edited("run_id", state.run_id, f"that run is on thread {run.thread_id}, not on this one")
     if state.documents_total != run.documents_total:
@@ -111,32 +111,32 @@ def check_against_run(state: ValidState, run: Run, thread_id: str | None) -> Non
 
 
 def check_batch_closed(state: ValidState, index: int, *, complete: bool) -> None:
-    """What score needs of each batch: closed, and its findings stored for each of its documents. Raises StateEdited."""
+    """Check that a batch is closed and has a row for each document, as score needs it. Raises StateEdited."""
     if index >= state.batch_index or not complete:
         raise _edited("batch_index", state.batch_index, f"batch {index + 1} is not done yet, so it must be {index}")
 
 
 def check_retry_lane_closed(state: ValidState, put_off: set[str], tried: set[str]) -> None:
-    """What score needs of the slow lane: each document that a batch left to it is there. Raises StateEdited."""
+    """Check that every deferred document was tried again, as score needs it. Raises StateEdited."""
     if put_off - tried:
         raise _edited("slow_index", state.slow_index, f"{len(put_off)} documents were put off, so it must be 0")
 
 
 def check_packet(state: ValidState, packet: Any, run: Run, frozen: str) -> None:
-    """The packet is one of this run; `frozen` is the newest that it froze. Raises StateEdited."""
+    """Check that the packet belongs to this run; `frozen` is the newest one. Raises StateEdited."""
     if not isinstance(packet, dict) or packet.get("run_id") != run.run_id or "findings" not in packet:
         newest = f", the newest is {frozen}" if frozen else ""
         raise _edited("packet", state.packet, f"it must be a review packet of this run{newest}")
 
 
 def check_scored_findings(state: ValidState, scored: Any) -> None:
-    """What summarize reads has the form that score gives it. Raises StateEdited."""
+    """Check that the findings have the form that score gives them. Raises StateEdited."""
     if not isinstance(scored, dict) or not {"findings", "suppliers"} <= scored.keys():
         raise _edited("findings", state.findings, "it must be the sha256 of the scored findings of this run")
 
 
 def note_not_written() -> StateEdited:
-    """For a state that was sent to publish before there is anything to publish."""
+    """Build the error for a state that was sent to publish before its note is written."""
     return StateEdited(
         "note",
         f"{CHANGED}: publish is next, but the note is not written yet. "
@@ -145,17 +145,17 @@ def note_not_written() -> StateEdited:
 
 
 def unknown_run(state: ValidState) -> StateEdited:
-    """For a run_id that the ledger does not have."""
+    """Build the error for a run_id that the ledger does not have."""
     return _edited("run_id", state.run_id, "the ledger has no such run")
 
 
 def missing_artifact(name: str, value: object) -> StateEdited:
-    """For a reference to bytes that are not stored."""
+    """Build the error for a reference to bytes that are not stored."""
     return _edited(name, value, "no stored artifact has this sha256")
 
 
 def more_batches(state: Mapping[str, Any]) -> bool:
-    """Whether a batch or the slow lane is open. Total: nonsense counts as open, so that the next node can name it."""
+    """Is a batch or the retry lane open? An invalid state counts as open, so that the next node names its fault."""
     index, total, slow, put_off, size = (
         state.get(name) or 0 for name in ("batch_index", "batch_total", "slow_index", "slow_total", "batch_size")
     )
@@ -165,7 +165,7 @@ def more_batches(state: Mapping[str, Any]) -> bool:
 
 
 def _edited(name: str, value: object, expected: str, opening: str = CHANGED) -> StateEdited:
-    current = str(value) if isinstance(value, int) and not isinstance(value, bool) else shape(value)
+    current = str(value) if isinstance(value, int) and not isinstance(value, bool) else describe_value(value)
     if isinstance(value, str) and value:
         current = f"“{one_line(clean(value), 64)}”"
     return StateEdited(

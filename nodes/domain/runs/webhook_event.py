@@ -1,4 +1,4 @@
-"""What is told to another system when a run has finished: ids and counts, no word of any document."""
+"""The webhook event of a finished run: ids and counts, no word of any document."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ EVENT = "run_finished"
 
 
 def unread(tally: Tally) -> int:
-    """Documents and pages that nobody read: a run with any of them is never plainly completed."""
+    """Count documents and pages that nobody read; a run with any of them is "completed_with_failures"."""
     documents, pages = tally.documents, tally.pages
     return documents["total"] - documents["done"] + pages["failed"] + pages["skipped"]
 
 
 def event_key(run: Run, note_sha256: str) -> str:
-    """Names the event at its receiver: one for each note of a run, however often it is sent."""
+    """Key of the event at its receiver: one for each note of a run, however often it is sent."""
     return f"{run.run_id}:{note_sha256}"
 
 
 def run_finished(run: Run, tally: Tally, note_sha256: str) -> dict[str, Any]:
-    """The event, JSON-plain and without a clock: sent again, it is the same."""
+    """Build the event, JSON-plain and without a time, so that it is equal when sent again."""
     return {
         "event": EVENT,
         "event_id": event_key(run, note_sha256),

@@ -1,4 +1,4 @@
-"""What can go wrong, by who can mend it.
+"""Errors of the program, grouped by who can repair the cause.
 
 RepriseError
 ├── UserError                exit 2: the person who typed can mend it

@@ -1,4 +1,4 @@
-"""What the name of a file claims that it is."""
+"""Checks file names against what the files are: extensions and embedded files."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ FILE_KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "eml": ((".eml",), "an e-mail"),
     "text": (("", ".txt", ".text", ".md", ".csv", ".log"), "plain text"),
 }
-"""Of each kind that is read: the extensions that say so, and how it is called."""
+"""By kind of file that is read: its extensions, and its name in a sentence."""
 SHOWN_NAMES = 5
 READABLE = tuple(extension for extensions, _ in FILE_KINDS.values() for extension in extensions if extension)
 
 
 def extension_warning(document: str, kind: str) -> str:
-    """A sentence about an extension that claims something else than the content is; "" when both agree."""
+    """Warn of an extension that does not belong to the content, in a sentence; "" when both agree."""
     extensions, wording = FILE_KINDS.get(kind, ((), ""))
     if not extensions or PurePosixPath(document).suffix.lower() in extensions:
         return ""
@@ -28,7 +28,7 @@ def extension_warning(document: str, kind: str) -> str:
 
 
 def unopened_warning(embedded: Sequence[str], listed: int) -> str:
-    """A sentence about embedded files of which only `listed` are documents of the run; "" when all are."""
+    """Warn of embedded files of which only `listed` became documents of the run, in a sentence; "" when all did."""
     if len(embedded) <= listed:
         return ""
     listed_names = ", ".join(embedded[:SHOWN_NAMES]) + (", …" if len(embedded) > SHOWN_NAMES else "")

@@ -1,4 +1,4 @@
-"""How money, time, counts, risk and hostile text look to people, everywhere."""
+"""Formats money, time, counts, risk and hostile text for people, the same on every surface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME_LIMIT = 300
 """Characters of a document's or supplier's name in a note: what tells two paths of a data room apart is their end."""
 
 _CENT = Decimal("0.01")
-_TOO_MUCH = Decimal(10) ** 15
+_MAX_AMOUNT = Decimal(10) ** 15
 _THIN_SPACE = "\u202f"
 
 _RISK_LABELS: dict[str, dict[str, str]] = {
@@ -69,7 +69,7 @@ _ESCAPE_SEQUENCE = re.compile(
 )
 _LINE_END = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Controls, lone surrogates, and everything that is invisible, reorders text or can carry hidden data.
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     r"\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -80,13 +80,13 @@ _HTML = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("://", "&#58;//"), ("@",
 
 
 def money(usd: Decimal, *, basis: Basis = "reported", unpriced: int = 0, language: str = "en") -> str:
-    """US dollars, rounded half up to cents: "$1.84", "about $0.41", "at least $1.84 (3 calls unpriced)".
+    """Format US dollars, rounded half up to cents: "$1.84", "about $0.41", "at least $1.84 (3 calls unpriced)".
 
     A sum above nothing and below half a cent is "under $0.01", never "$0.00". An amount that is no number, or of
     unknown basis with no count of unpriced calls, is "unknown".
     """
     french = language == "fr"
-    if not usd.is_finite() or abs(usd) >= _TOO_MUCH or (basis == "unknown" and not unpriced):
+    if not usd.is_finite() or abs(usd) >= _MAX_AMOUNT or (basis == "unknown" and not unpriced):
         return "inconnu" if french else "unknown"
     rounded = usd.quantize(_CENT, ROUND_HALF_UP)
     if unpriced:
@@ -111,32 +111,32 @@ def _dollars(usd: Decimal, french: bool) -> str:
 
 
 def number(value: int, language: str = "en") -> str:
-    """A whole number with its thousands parted: "12,345", in French by a thin space."""
+    """Format a whole number with separated thousands: "12,345", in French by a thin space."""
     text = f"{value:,}"
     return text.replace(",", _THIN_SPACE) if language == "fr" else text
 
 
 def count(value: int, noun: str, plural: str | None = None, language: str = "en") -> str:
-    """A number with its noun: "1 document", "3 documents"; in French zero is singular."""
+    """Format a number with its noun: "1 document", "3 documents"; in French zero is singular."""
     singular = abs(value) <= 1 if language == "fr" else abs(value) == 1
     return f"{number(value, language)} {noun if singular else plural or noun + 's'}"
 
 
 def unit_of(units: Iterable[str]) -> str:
-    """What places are counted in where some may be pages and some sections: the one unit, or "place" for both."""
+    """Name the unit that places are counted in: their common unit, or "place" for pages and sections mixed."""
     distinct = set(units) or {"page"}
     return distinct.pop() if len(distinct) == 1 else "place"
 
 
 def place_in(number: int | None, unit: str, column: str = "") -> str:
-    """A place in words, "page 3", or under the head `column` of its own unit as a bare number; "" for none."""
+    """Format a place in words, "page 3", or under the head `column` of its own unit as a bare number; "" for none."""
     if number is None:
         return ""
     return str(number) if unit == column else f"{unit} {number}"
 
 
 def duration(seconds: float) -> str:
-    """A length of time: "0.4s", "12s", "6m02s", "3h05m", "2d04h"; "unknown" for what is no number."""
+    """Format a length of time in seconds: "0.4s", "12s", "6m02s", "3h05m", "2d04h"; "unknown" unless finite."""
     if not math.isfinite(seconds):
         return "unknown"
     if seconds < 0:
@@ -155,7 +155,7 @@ def duration(seconds: float) -> str:
 
 
 def when(at: datetime) -> str:
-    """A moment to the minute, in UTC: "2026-11-29 03:12 UTC".
+    """Format a moment to the minute, in UTC: "2026-11-29 03:12 UTC".
 
     Raises ValueError for a time without a zone: whose clock it was cannot be told.
     """
@@ -165,7 +165,7 @@ def when(at: datetime) -> str:
 
 
 def size(count_of_bytes: int) -> str:
-    """Bytes in steps of 1,000: "812 B", "1.4 kB", "3.2 MB"."""
+    """Format a number of bytes in steps of 1,000: "812 B", "1.4 kB", "3.2 MB"."""
     value = float(count_of_bytes)
     for unit in ("B", "kB", "MB", "GB"):
         if abs(value) < (999.95 if unit != "B" else 1000):
@@ -175,22 +175,22 @@ def size(count_of_bytes: int) -> str:
 
 
 def status_label(status: str) -> str:
-    """What people read for the status of a run; the others are words already."""
+    """Name the status of a run for people; a status without a label is a word already."""
     return _STATUS_LABELS.get(status, status)
 
 
 def risk_label(risk: str, language: str = "en") -> str:
-    """The word for a risk; a risk that is not known is shown as it is."""
+    """Name a risk in a language; an unknown risk is shown as it is."""
     return _RISK_LABELS.get(language, _RISK_LABELS["en"]).get(risk, risk)
 
 
 def alignment_label(alignment: str, language: str = "en") -> str:
-    """How well a quote was found, in words."""
+    """Say how well a quote was found."""
     return _ALIGNMENT_LABELS.get(language, _ALIGNMENT_LABELS["en"]).get(alignment, alignment)
 
 
 def source_label(source: str, language: str = "en") -> str:
-    """Who found something, in words: "the local engine, trained model 3" of local:model@3; else as it is."""
+    """Name the source of a finding: "the local engine, trained model 3" of local:model@3; an unknown one as it is."""
     engine, _, name = source.partition(":")
     labels = _SOURCE_LABELS.get(language, _SOURCE_LABELS["en"])
     part, _, version = name.partition("@")
@@ -199,16 +199,16 @@ def source_label(source: str, language: str = "en") -> str:
 
 
 def clean(text: str) -> str:
-    """Text from a document or a reply without anything unseen: fit for a terminal, a page, a database.
+    """Strip everything unseen from a document's or a reply's text: fit for a terminal, a page, a database.
 
     Removes terminal escape sequences, control characters, lone surrogates, and characters that are invisible or turn
     the direction of reading. Every line end becomes a newline; tabs stay.
     """
-    return _UNSEEN.sub("", _LINE_END.sub("\n", _ESCAPE_SEQUENCE.sub("", text)))
+    return _INVISIBLE.sub("", _LINE_END.sub("\n", _ESCAPE_SEQUENCE.sub("", text)))
 
 
 def one_line(text: str, limit: int = 120) -> str:
-    """Clean text on one line of at most `limit` characters, cut at a word where one is near, with an ellipsis.
+    """Put clean text on one line of at most `limit` characters, cut at a word where one is near, with an ellipsis.
 
     Of a very long text only the beginning is looked at.
     """
@@ -223,7 +223,7 @@ def one_line(text: str, limit: int = 120) -> str:
 
 
 def markdown(text: str) -> str:
-    """Clean text on one line in which neither Markdown nor HTML has a meaning, addresses included."""
+    """Put clean text on one line in which neither Markdown nor HTML has a meaning, addresses included."""
     line = " ".join(clean(text).split())
     for mark, entity in _HTML:
         line = line.replace(mark, entity)
@@ -231,7 +231,7 @@ def markdown(text: str) -> str:
     return _LIST_MARK.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\g<0>", line))
 
 
-def shape(value: object) -> str:
+def describe_value(value: object) -> str:
     """Name a value that was not expected without quoting more than a few words of it: "a number", "a list"."""
     if value is None:
         return "nothing"

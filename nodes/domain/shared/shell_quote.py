@@ -1,4 +1,4 @@
-"""How a name is written in a command that a person copies into a shell."""
+"""Quotes names in commands that a person copies into a shell."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 import shlex
 
 _PLAIN = re.compile(r"[\w@%+:,./-]+")
-_ALIVE = re.compile(r"[\"$`\\!]")
-"""What a shell acts upon within double quotes as well."""
+_SPECIAL = re.compile(r"[\"$`\\!]")
+"""Characters that a shell interprets even within double quotes."""
 
 
 def shell_word(name: str) -> str:
-    """The name as one word of a command line, which no shell takes for anything else."""
+    """Quote a name, if need be, so that every shell reads it as one word."""
     if _PLAIN.fullmatch(name):
         return name
-    return shlex.quote(name) if _ALIVE.search(name) else f'"{name}"'
+    return shlex.quote(name) if _SPECIAL.search(name) else f'"{name}"'

@@ -1,11 +1,11 @@
-"""The name of a company or a person at the beginning of some words, and whether it can be one."""
+"""Recognises the names of companies and people at the beginning of a text."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST_NAME = 120
-"""Characters."""
+"""Characters of the longest text that is taken for a name."""
 
 LEGAL_FORMS = (
     r"inc|incorporated|llc|l\.l\.c|llp|ltd|limited|corp|corporation|company|l\.?p|plc|gmbh|ag|s\.?a\.?s?|sarl|s\.?r\.?l"
@@ -33,13 +33,13 @@ _NAME_END = re.compile(
 )
 _OF_PLACE = re.compile(r"(?:inc|llc|ltd|limited|plc|gmbh|ag|l\.p|s\.a)\.?,?\s+of\s", re.IGNORECASE)
 # Example: Acme Ltd and Borel SA
-JOINT = re.compile(
+CONJUNCTION = re.compile(
     r"""
     \s(?:and|et)\s(?!(?:associ\w+|sons?|fils|co\b|company|cie|partners?|frères|brothers|filles)\b)
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""What parts two names; "& Sons", "et Associés" belong to one."""
+"""Conjunction between two names; "& Sons" and "et Associés" belong to one name."""
 # Example: the parties agree that it shall
 SENTENCE = re.compile(
     r"""
@@ -56,14 +56,14 @@ TITLE = re.compile(
 )
 _LEGAL_FORM = re.compile(rf",?\s*(?:{LEGAL_FORMS})\b\.?", re.IGNORECASE)
 _HAS_FORM = re.compile(rf"(?:^|[\s,])(?:{LEGAL_FORMS})\b\.?\)?$", re.IGNORECASE)
-_SMALL = frozenset((
+_SMALL_WORDS = frozenset((
     "of", "and", "the", "for", "de", "du", "des", "la", "le", "les", "et", "à", "au", "en", "do", "da", "dos", "e",
     "y", "van", "von", "der", "den", "on", "in", "&", "dba", "a",
 ))  # fmt: skip
 
 
 def leading_name(chunk: str, language: str = "") -> str:
-    """The name at the beginning of the words before a definition; "" when they begin with none."""
+    """Extract the name at the beginning of the words before a definition; "" when there is none."""
     chunk = " ".join(re.split(r"\n\s*\n", chunk, maxsplit=1)[0].split())
     place = _OF_PLACE.search(chunk)
     end = _NAME_END.search(chunk)
@@ -86,12 +86,12 @@ def _is_name(name: str, language: str) -> bool:
     if not (name[0].isupper() or name[0].isdigit() or name[0] in "{["):
         # iShip.com, e-centives, drkoop.com: a name in small letters has its form beside it.
         return _HAS_FORM.search(name) is not None and len(name.split()) < 7
-    small = [word for word in name.split() if word[0].islower() and word not in _SMALL]
+    small = [word for word in name.split() if word[0].islower() and word not in _SMALL_WORDS]
     return language == "fr" or not small or _HAS_FORM.search(name) is not None
 
 
 def tidy(name: str) -> str:
-    """A name without the marks around it; the point of a legal form stays."""
+    """Strip marks around a name; the point of a legal form stays."""
     name = " ".join(name.split()).strip(' ,;:-–—"“”«»')
     return (
         name
@@ -103,8 +103,8 @@ def tidy(name: str) -> str:
 
 
 def is_company_name(name: str) -> bool:
-    """Is this a company's name, whatever stands around it?"""
-    return _HAS_FORM.search(name) is not None and len(name.split()) > 1 and not JOINT.search(name)
+    """Is this one company's name with its legal form?"""
+    return _HAS_FORM.search(name) is not None and len(name.split()) > 1 and not CONJUNCTION.search(name)
 
 
 def has_legal_form(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Documents as they are frozen at ingest, and their text with the place of every word."""
+"""Source documents as frozen at ingest, and document texts with the place of every word."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE_BREAK = "\f"
 """Stands between two pages in `DocumentText.text` and belongs to neither."""
 
 TICKED, UNTICKED = "☒", "☐"
-"""What stands in the text for a box of a form, in its place."""
+"""Characters in the text for a ticked and an unticked box of a form."""
 
 BOX_UNIT = 10_000
 """Word boxes are whole numbers of 1/10,000 of the page's width and height, origin top left."""
@@ -35,7 +35,7 @@ class SourceDocument:
     modified_ns: int
     """Modification time at ingest, nanoseconds since 1970."""
     path: str
-    """Where it lies, absolute; for an embedded file, where that lies in which it is."""
+    """Absolute path; for an embedded file, that of the outermost container."""
     container: str = ""
     """Name of the document that carries it; "" for a file of its own."""
     inside: tuple[int, ...] = ()
@@ -52,7 +52,7 @@ class SourceDocument:
 
 
 def passwords_for(document: str, passwords: Mapping[str, str]) -> list[str]:
-    """Passwords that may open a document or one that carries it: its own, its containers', the one for all."""
+    """Passwords that may open a document or a container of it: its own, its containers', the one for all."""
     names = [document]
     while "#" in names[-1]:
         names.append(names[-1].rpartition("#")[0])
@@ -84,7 +84,7 @@ class DocumentText:
     """The text of one document: its pages in order, joined by PAGE_BREAK."""
 
     sha256: str
-    """Of the document that this is the text of."""
+    """Of the document's bytes."""
     text: str
     pages: tuple[Page, ...]
     language: str
@@ -98,10 +98,10 @@ class DocumentText:
     unit: str = "page"
     """What `pages` are: "page", or "section" for formats without pages."""
     instructions: tuple[tuple[int, int], ...] = ()
-    """Spans of `text` that address whoever reads it by machine; they are evidence, and no model is given them."""
+    """Spans of `text` that address whoever reads it by machine; they are evidence, and are never sent to a model."""
 
     def page_at(self, offset: int) -> Page:
-        """The page that holds this offset; a page break counts to the page before it."""
+        """Find the page that holds this offset; a page break counts to the page before it."""
         low, high = 0, len(self.pages) - 1
         while low < high:
             middle = (low + high + 1) // 2
@@ -112,7 +112,7 @@ class DocumentText:
         return self.pages[low]
 
     def pages_between(self, start: int, end: int) -> Iterator[Page]:
-        """Pages that share a character with [start, end)."""
+        """Yield the pages that share a character with [start, end)."""
         for page in self.pages:
             if page.start < end and start < page.end:
                 yield page

@@ -1,4 +1,4 @@
-"""What a sentence denies: its words from a negation on, as far as the negation reaches. English and French."""
+"""Negation in English and French: the parts of a text that a negation governs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NO_DENIAL = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Behind a negation: it sets a measure, or what it denies is itself a hindrance, which frees."""
+"""Words behind a negation that make it no denial: a measure ("not exceed"), or a hindrance that is denied."""
 # Example: ne dépasse
 _LIMITING_VERB = re.compile(
     r"""
@@ -45,7 +45,7 @@ _LIMITING_VERB = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _RESTRICTIVE = re.compile(r"\bqu(?:e\b|['’])", re.IGNORECASE)
-"""ne … que: only."""
+"""The second part of ne … que, which means "only"."""
 # Example: except as set out
 _END = re.compile(
     r"""
@@ -73,11 +73,11 @@ _VERB = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _CONDITION = re.compile(r"\b(?:if|where|when|unless|should|si|lorsque|à défaut)\b[^,;.]*\Z", re.IGNORECASE)
-CONDITION = 80
-"""Characters before a negation that say whether it belongs to a condition, which ends with its comma."""
+CONDITION_REACH = 80
+"""Characters before a negation that are searched for a condition, which ends at its comma."""
 REACH = 400
-"""Characters behind a negation that it may govern."""
-_JOIN = re.compile(r",|\b(?:and|or|et|ou)\b", re.IGNORECASE)
+"""Longest part of a text behind a negation, in characters, that it may govern."""
+_CONJUNCTION = re.compile(r",|\b(?:and|or|et|ou)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Denial:
 
 
 def denials(text: str) -> Iterator[Denial]:
-    """In order, disjoint. Where it is not sure that a negation reaches so far, it does not."""
+    """Yield the denials of a text, in order, disjoint; in doubt the shorter reach counts."""
     at = 0
     while match := _NEGATION.search(text, at):
         at = match.end()
@@ -104,7 +104,7 @@ def denials(text: str) -> Iterator[Denial]:
 
 
 def mask_denials(text: str) -> str:
-    """The text, of the same length, with dots for what it denies."""
+    """Replace what a text denies by dots; its length stays."""
     for denial in denials(text):
         start, end = denial.span
         text = text[:start] + "·" * (end - start) + text[end:]
@@ -112,16 +112,19 @@ def mask_denials(text: str) -> str:
 
 
 def _reach(text: str, negation: int, start: int) -> int:
-    """As far as the sentence, but not over an exception, nor into what is said with a verb of its own."""
+    """End of a negation's reach: of its sentence, but before an exception or words with a verb of their own."""
     end = min(len(text), start + REACH)
     ended = _END.search(text, start, end)
     end = ended.start() if ended else end
-    if _CONDITION.search(text, max(0, negation - CONDITION), negation) and (comma := text.find(",", start, end)) > 0:
+    if (
+        _CONDITION.search(text, max(0, negation - CONDITION_REACH), negation)
+        and (comma := text.find(",", start, end)) > 0
+    ):
         return comma
     verb = _VERB.search(text, start, end)
     if verb is None:
         return end
-    joins = [separator.start() for separator in _JOIN.finditer(text, start, verb.start())]
+    joins = [separator.start() for separator in _CONJUNCTION.finditer(text, start, verb.start())]
     return joins[-1] if joins else verb.start()
 
 

@@ -1,4 +1,4 @@
-"""Text reduced to what must agree between a quote and its source, with the way back to the offsets."""
+"""Normalises text for comparison: folding with a map back to offsets, simplifying for patterns, letters alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPECIAL = {"œ": "oe", "Œ": "oe", "æ": "ae", "Æ": "ae", "ø": "o", "Ø": "o"
 
 
 class _CharFold(dict[str, str]):
-    """Folded form of a character, worked out once."""
+    """Cache of the folded form of each character."""
 
     def __missing__(self, char: str) -> str:
         self[char] = folded = _fold_char(char)
@@ -42,11 +42,11 @@ _FOLD = _CharFold()
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """White space, hyphenation, quotation marks, dashes, accents, ligatures and case are gone."""
+    """A text without white space, hyphens, quotation marks, dashes, accents, ligatures and capitals."""
 
     text: str
     offsets: array[int]
-    """For each folded character, where it stands in the source."""
+    """Offset in the source of each folded character."""
 
     def raw(self, start: int, end: int) -> Span:
         """Source offsets of a non-empty folded range."""
@@ -85,7 +85,7 @@ _QUOTE_MARKS = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4
 
 
 def simplify(text: str) -> str:
-    """Lower case, no accents, plain quotation marks and hyphens, single spaces: what patterns are matched against.
+    """Simplify a text for patterns: lower case, no accents, plain quotation marks and hyphens, single spaces.
 
     Offsets do not survive.
     """
@@ -96,7 +96,7 @@ def simplify(text: str) -> str:
 
 
 def unaccented(text: str) -> str:
-    """The text without accents, the ligatures œ and æ opened; capitals stay."""
+    """Remove accents and open the ligatures œ and æ; capitals stay."""
     return _bare(unicodedata.normalize("NFD", text))
 
 
@@ -106,13 +106,13 @@ def _bare(decomposed: str) -> str:
 
 
 class LetterIndex:
-    """Finds quotes in a text by letters and digits alone: line breaks, hyphens, accents and quotation marks do not count."""
+    """Finds quotes in a text by letters and digits alone, whatever its line breaks, hyphens, accents and marks."""
 
     def __init__(self, text: str) -> None:
         self._letters, self._offsets = _letters_of(text)
 
     def spans(self, quote: str) -> list[Span]:
-        """Every place where these words stand; [] when nowhere, or when they are too few to tell."""
+        """Find all places of these words; [] when there is none, or with fewer than four letters."""
         needle, _ = _letters_of(quote)
         spans: list[Span] = []
         at = self._letters.find(needle) if len(needle) >= 4 else -1

@@ -1,4 +1,4 @@
-"""Numbers written in words, in English and French: "one hundred and twenty", "quatre-vingt-dix-sept", "un million"."""
+"""Reads numbers written in English and French words: "one hundred and twenty", "quatre-vingt-dix-sept"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 
 
 def numbered(words: str, values: range) -> dict[str, int]:
-    """The words, parted by blanks, each with its value."""
+    """Map words, separated by blanks, to their values."""
     return dict(zip(words.split(), values, strict=True))
 
 
@@ -26,9 +26,9 @@ _FRENCH = {
     "million": 10**6, "millions": 10**6, "milliard": 10**9, "milliards": 10**9,
 }  # fmt: skip
 AMBIGUOUS = frozenset({"one", "un", "une", "neuf", "cent", "cents", "sept", "million", "millions", "mille", "six"})
-"""No numbers by themselves in one of the two languages: articles, coins, "new", a month's abbreviation."""
-LONE = frozenset({"hundred", "thousand", "million", "millions", "billion", "milliard", "milliards"})
-"""They only multiply: "several million euros" gives no number."""
+"""Words that alone may be no number in one of the two languages: articles, coins, "new", a month's abbreviation."""
+MULTIPLIERS = frozenset({"hundred", "thousand", "million", "millions", "billion", "milliard", "milliards"})
+"""Words that only multiply: "several million euros" gives no number."""
 
 _WORD = "(?:" + "|".join(sorted({**_ENGLISH, **_FRENCH}, key=len, reverse=True)) + ")"
 # "two million, five hundred thousand": a comma joins only what is itself multiplied.
@@ -44,13 +44,13 @@ class WordNumber:
 
     value: Decimal
     end: int
-    """Where it ends in the run."""
+    """Offset of its end in the run of words."""
     scale: int
     """Its last thousand, million or milliard; 1 without: "two million and a half" adds half of this."""
 
 
 def read_words(words: str) -> WordNumber:
-    """The first number of a run of number words: "two or three" and "one million and two million" stay two."""
+    """Read the first number of a run of number words: "two or three" and "one million and two million" stay two."""
     total = current = end = 0
     scale = 0
     # Where the number may have ended: behind its last multiplier, behind its last scale.

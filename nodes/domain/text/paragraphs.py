@@ -1,4 +1,4 @@
-"""Paragraphs of a text, and the places at which a long one may be cut."""
+"""Splits a text into paragraphs, and long paragraphs at their best breaks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from nodes.domain.text.documents import PAGE_BREAK
 
 BLOCK_CHARS = 1_000
-"""A paragraph longer than this is taken in parts: some readers give a whole page as one paragraph."""
+"""Longest paragraph; a longer one is cut, since some readers give a whole page as one paragraph."""
 
 _GAP = re.compile(rf"\n[ \t]*(?:\n\s*)+|{PAGE_BREAK}\s*")
 _ENDS = (re.compile(r"\n"), re.compile(r"(?<=[.;:!?])\s+"), re.compile(r"\s+"))
@@ -23,7 +23,7 @@ def paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def cut(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
-    """[start, end) in pieces of at most `limit`, cut at the best border before each limit."""
+    """Cut [start, end) into pieces of at most `limit` characters, at the best break before each limit."""
     pieces = []
     while end - start > limit:
         middle = nearest_break(text, start, start + limit, start + limit)
@@ -33,7 +33,7 @@ def cut(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
 
 
 def nearest_break(text: str, start: int, end: int, near: int) -> int:
-    """The end of a line, else of a sentence, else of a word, that is nearest to `near`; `near` itself if none is."""
+    """Find the end of a line, else of a sentence, else of a word, nearest to `near`; `near` itself if there is none."""
     reach = max((end - start) // 3, 1)
     low, high = max(start + 1, near - reach), min(end, near + reach)
     for pattern in _ENDS:

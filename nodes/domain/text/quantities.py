@@ -1,4 +1,4 @@
-"""Numbers, amounts, durations, percentages and dates in English and French prose, in figures and in words."""
+"""Finds numbers, amounts, durations, percentages and dates in English and French prose, in figures and words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from nodes.domain.text.number_words import AMBIGUOUS, LONE, WORDS, read_words
+from nodes.domain.text.number_words import AMBIGUOUS, MULTIPLIERS, WORDS, read_words
 from nodes.domain.text.written_dates import written_dates
 
 Kind = Literal["number", "amount", "duration", "percentage", "date", "reference"]
@@ -28,7 +28,10 @@ _BEFORE = re.compile(
 )
 _ARTICLE = re.compile(r"(?:\b(?P<half>half[ -]an?|demi)|\b(?:an?|per|each|every))[ -]{1,3}$", re.IGNORECASE)
 _GLOSS = re.compile(r" ?\( ?(?P<gloss>[^()]{1,60}?) ?(?P<percent>%)? ?\)")
-_MONEY = r"(?:€|US\ ?\$|\$|£|(?:EUR|USD|GBP|CHF|CAD)\b|euros?\b|(?:US\ |U\.S\.\ )?dollars?\b|pounds?\b|(?:swiss\ )?francs?\b)"
+_MONEY = (
+    r"(?:€|US\ ?\$|\$|£|(?:EUR|USD|GBP|CHF|CAD)\b|euros?\b|(?:US\ |U\.S\.\ )?dollars?\b|pounds?\b"
+    r"|(?:swiss\ )?francs?\b)"
+)
 # Example: million
 _LONG = re.compile(
     rf"""
@@ -111,7 +114,7 @@ class Quantity:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """All quantities in the order of the text; "twelve (12) months" is one."""
+    """Find all quantities in the order of the text; "twelve (12) months" is one."""
     plain = text.translate(PLAIN)
     collected = [Quantity("date", Decimal(year), iso, start, end) for year, iso, start, end in written_dates(plain)]
     dates = sorted((date.start, date.end) for date in collected)
@@ -130,7 +133,7 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def numbers_in(text: str) -> set[str]:
-    """Normalised tokens of every number: "12", and "12 month" where its unit is known; dates as ISO and year.
+    """Collect normalised tokens of every number: "12", and "12 month" where its unit is known; dates as ISO and year.
 
     A statement is covered by a source when its tokens are among the source's: figures, words, French and English
     forms of the same number give the same token.
@@ -148,7 +151,7 @@ def numbers_in(text: str) -> set[str]:
     return tokens
 
 
-_SIDE = 150
+_CUT_CONTEXT = 150
 """Characters on each side of a cut within which a number that it may split is read."""
 _MULTIPLIES = re.compile(r"\w*(?:\d|million|milliard|billion|thousand|half|demi|½)\w*|" + WORDS, re.IGNORECASE)
 
@@ -159,8 +162,8 @@ def splits_number(text: str, at: int, *, behind: bool) -> bool:
     "un million" of "un million deux cent mille", "trente" of "trente-six", "1.2" of "1.2 million". The cut may part a
     number from its bracket or from what it counts: "twelve" of "twelve (12) months" gives no other.
     """
-    low = max(0, at - _SIDE)
-    plain = text[low : at + _SIDE].translate(PLAIN)
+    low = max(0, at - _CUT_CONTEXT)
+    plain = text[low : at + _CUT_CONTEXT].translate(PLAIN)
     cut = at - low
     if not _MULTIPLIES.search(plain, max(0, cut - 24), cut):
         return False
@@ -179,17 +182,17 @@ def splits_number(text: str, at: int, *, behind: bool) -> bool:
 
 
 def negations(text: str) -> list[str]:
-    """The negating words of a text, folded, in order."""
+    """List the negating words of a text, folded, in order."""
     return [match.group().casefold().replace("’", "'") for match in _NEGATION.finditer(text)]
 
 
 def negated(text: str) -> bool:
-    """Does the text say no somewhere?"""
+    """Does the text have a negating word?"""
     return _NEGATION.search(text) is not None
 
 
 def plain_number(value: Decimal) -> str:
-    """Shortest decimal form without exponent: 150000, 2.5."""
+    """Format a number in its shortest decimal form without exponent: 150000, 2.5."""
     form = format(value, "f")
     return form.rstrip("0").rstrip(".") if "." in form else form
 
@@ -201,13 +204,13 @@ class _Core:
     value: Decimal
     start: int
     end: int
-    sure: bool
+    certain: bool
     """Whether it is a number even when nothing is counted by it."""
     percent: bool
 
 
 def _core(plain: str, match: re.Match[str], money: bool) -> _Core | None:
-    """The number that begins at a match; None for a word that only multiplies. `money`: a currency stands before it."""
+    """Read the number at a match; None for a word that only multiplies. `money`: a currency stands before it."""
     start, end, last, certain = match.start(), match.end(), 1, True
     if figure := match["figure"]:
         scale, euros = _scale(plain, end, money), _UNITS[1][2].match(plain, end)
@@ -218,7 +221,7 @@ def _core(plain: str, match: re.Match[str], money: bool) -> _Core | None:
         value, end, last = words.value, start + words.end, words.scale
         name = plain[start:end].casefold()
         certain = name not in AMBIGUOUS
-        if name in LONE:
+        if name in MULTIPLIERS:
             article = _ARTICLE.search(plain, max(0, start - 12), start)
             if article is None:
                 return None
@@ -227,18 +230,18 @@ def _core(plain: str, match: re.Match[str], money: bool) -> _Core | None:
     value, end = _with_fraction(plain, value, end, last)
     percent = False
     if gloss := _GLOSS.match(plain, end):
-        same = _same(gloss["gloss"], value)
+        same = _repeats_value(gloss["gloss"], value)
         end, certain, percent = (gloss.end(), True, bool(gloss["percent"])) if same else (end, certain, False)
     if scale := _scale(plain, end, money):
         factor, end = scale
         value, end = _with_fraction(plain, value * factor, end, factor)
-        if (gloss := _GLOSS.match(plain, end)) and _same(gloss["gloss"], value):
+        if (gloss := _GLOSS.match(plain, end)) and _repeats_value(gloss["gloss"], value):
             end = gloss.end()
     return _Core(value, start, end, certain, percent)
 
 
 def _scale(plain: str, end: int, money: bool) -> tuple[int, int] | None:
-    """What multiplies the number that ends here, and where that ends: "million", "bn"; "m" and "k" of money only."""
+    """Find the factor behind a number and its end: "million", "bn"; "m" and "k" for money only."""
     if match := _LONG.match(plain, end):
         return _SCALES[match["scale"].casefold().removesuffix("s")], match.end()
     match = _SHORT.match(plain, end)
@@ -258,7 +261,7 @@ def _with_fraction(plain: str, value: Decimal, end: int, scale: int) -> tuple[De
 
 
 def _number(plain: str, match: re.Match[str], behind: int) -> tuple[Quantity | None, int]:
-    """The quantity at a match and where to read on; `behind` is the end of the one before, with its currency."""
+    """Read the quantity at a match, and the offset to go on from; `behind` is the end of the quantity before."""
     figure = match["figure"]
     if figure and figure.count(".") >= 2 and not re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", figure):
         return Quantity("reference", Decimal(0), figure, match.start(), match.end()), match.end()
@@ -282,11 +285,11 @@ def _with_unit(plain: str, core: _Core) -> Quantity | None:
             if kind == "duration" and (half := _HALF.match(plain, end)):
                 value, end = value + Decimal("0.5"), half.end()
             return Quantity(kind, value, unit, core.start, end)  # type: ignore[arg-type]
-    return Quantity("number", core.value, "", core.start, core.end) if core.sure else None
+    return Quantity("number", core.value, "", core.start, core.end) if core.certain else None
 
 
-def _same(gloss: str, value: Decimal) -> bool:
-    """Does a bracket behind a number say the same number? A bracket with other words is none."""
+def _repeats_value(gloss: str, value: Decimal) -> bool:
+    """Does a bracket behind a number repeat it? A bracket with other words does not."""
     cleaned = re.sub(r"^(?:US ?\$|€|\$|£) ?", "", gloss)
     match = _NUMBER.match(cleaned)
     if not match:

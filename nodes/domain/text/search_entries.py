@@ -1,4 +1,4 @@
-"""What a document gives to the search index, and how a question to it is read. Pure.
+"""Entries of a document in the search index, and the parsing of search queries. Pure.
 
 An entry is a run of whole paragraphs of one page. Its words are lower case with single blanks between; the database
 brings them to their stems by the language of the document. Punctuation is no part of a word, neither here nor in a
@@ -23,18 +23,18 @@ ENTRY_CHARS = 900
 """Short paragraphs are joined up to this length: all words of a question must stand in one entry."""
 
 QUOTE_CHARS = 320
-"""How much of an entry is shown around the words that were found."""
+"""Characters of an entry that are shown around the matches."""
 
 _NO_WORD = re.compile(r"[\W_]+")
-_BROKEN = re.compile(r"\b(\w+)[-\u00ad\u2010]\n\s*(\w+)")
+_HYPHENATED = re.compile(r"\b(\w+)[-\u00ad\u2010]\n\s*(\w+)")
 _TERM = re.compile(r'(-?)(?:"([^"]*)"|(\S+))')
-_BEGINS = re.compile(r"(?<=[.;:!?])\s+(?=[^\W\d_a-zà-ÿ]|[(“«\"\d])|\n\s*\n\s*")
+_SENTENCE_START = re.compile(r"(?<=[.;:!?])\s+(?=[^\W\d_a-zà-ÿ]|[(“«\"\d])|\n\s*\n\s*")
 _CURLY = str.maketrans("“”„«»", '"""""')
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A piece of a document that is found as one."""
+    """A piece of a document that a search finds as one."""
 
     start: int
     """Offset of its first character in `DocumentText.text`."""
@@ -43,49 +43,49 @@ class Entry:
     page: int
     """1-based."""
     words: str
-    """What the database makes stems of."""
+    """Normalised words, of which the database makes stems."""
 
 
 def entries_of(text: DocumentText) -> list[Entry]:
-    """The entries of a document, in its order, an empty one if it has no word.
+    """List the entries of a document in order; a document without words has an empty one.
 
-    What it repeats at the head or foot of each page is in none.
+    Running headers and footers are left out.
     """
     entries = [
         Entry(start, end, page.number, words)
         for page in text.pages
         for start, end in _pieces(text, page)
-        if (words := index_words(_without(text, start, end)))
+        if (words := index_words(_without_furniture(text, start, end)))
     ]
     return entries or [Entry(0, 0, 1, "")]
 
 
 def index_words(text: str) -> str:
-    """The words of a text, then, where it has accents, the same words without: either spelling finds it."""
-    words = _words(f"{text} " + " ".join(head + tail for head, tail in _BROKEN.findall(text)))
+    """Normalise the words of a text, and repeat them without accents where it has any: either spelling finds it."""
+    words = _words(f"{text} " + " ".join(head + tail for head, tail in _HYPHENATED.findall(text)))
     bare = unaccented(words)
     return words if bare == words else f"{words} {bare}"
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A question, in the form of `websearch_to_tsquery`; its words are what an entry's are."""
+    """A search query in the syntax of `websearch_to_tsquery`; its words are normalised as an entry's are."""
 
     required: str
-    """Words, "phrases", or; "" when the question names no word."""
+    """Words, "phrases" and `or`; "" when the query names no word."""
     excluded: str
-    """The same, each behind a minus, with and without its accents."""
+    """Unwanted terms, each behind a minus, with and without accents."""
 
     @property
     def bare(self) -> str:
-        """What is wanted, without accents."""
+        """The required part without accents."""
         return unaccented(self.required)
 
 
 def parse_query(question: str) -> SearchQuery:
-    """What a person typed: words that must all be there, "phrases", one or another (also OR, OU), -without.
+    """Parse a typed query: words that must all be there, "phrases", one or another (also OR, OU), -without.
 
-    What is written as one, as 22-18.031 or L.1221-1, is asked for as a phrase.
+    What is written without blanks, such as 22-18.031 or L.1221-1, is searched as a phrase.
     """
     terms = [term for term in map(_term, _TERM.finditer(question.translate(_CURLY))) if term]
     required = [term for term in terms if term[0] != "-"]
@@ -98,12 +98,12 @@ def parse_query(question: str) -> SearchQuery:
 
 
 def words_in_place(text: str) -> str:
-    """The words of a text in their places: what is no word is blank, nothing moves."""
+    """Blank everything but words and lower their case; all offsets stay."""
     return "".join((char.lower() if len(char.lower()) == 1 else char) if char.isalnum() else " " for char in text)
 
 
 def excerpt(text: str, marks: list[tuple[int, int]]) -> tuple[int, int]:
-    """The part of a text to show, at most QUOTE_CHARS: that with most marks, from the beginning of a sentence."""
+    """Choose the part of a text to show, at most QUOTE_CHARS: the one with most marks, from the start of a sentence."""
     if len(text) <= QUOTE_CHARS:
         return 0, len(text)
     mark_starts = [start for start, _ in marks] or [0]
@@ -113,7 +113,7 @@ def excerpt(text: str, marks: list[tuple[int, int]]) -> tuple[int, int]:
     start = max(0, best - spare // 3)
     end = min(len(text), start + QUOTE_CHARS)
     start = max(0, end - QUOTE_CHARS)
-    sentence_starts = [match.end() for match in _BEGINS.finditer(text, start, best)]
+    sentence_starts = [match.end() for match in _SENTENCE_START.finditer(text, start, best)]
     if sentence_starts:
         start = sentence_starts[0]
     elif start and (blank := text.find(" ", start, best)) >= 0:
@@ -149,7 +149,7 @@ def _pieces(text: DocumentText, page: Page) -> Iterator[tuple[int, int]]:
         yield piece
 
 
-def _without(text: DocumentText, start: int, end: int) -> str:
+def _without_furniture(text: DocumentText, start: int, end: int) -> str:
     """The text of a piece without running heads and feet."""
     parts = []
     first = bisect_right(text.furniture, start, key=itemgetter(1))

@@ -12,13 +12,13 @@ from nodes.domain.text.documents import DocumentText
 from nodes.domain.text.normalise import Span
 
 MAX_HEADING = 110
-MOST_HEADINGS = 2_000
+MAX_HEADINGS = 2_000
 LONG_SENTENCE = 1_000
-"""Longer sentences are lists: they are parted at their semicolons."""
-NEAR = 40
-"""Characters before a word among which "article" or "no." is looked for."""
-LONGEST = 3_000
-"""What is longer still has no punctuation, as a table has none: it is cut between words."""
+"""Characters beyond which a sentence is a list, and is parted at its semicolons."""
+ABBREVIATION_REACH = 40
+"""Characters before a word that are searched for "article" or "no."."""
+MAX_SENTENCE = 3_000
+"""Longest part, in characters; a longer one has no punctuation, like a table, and is cut between words."""
 
 _LINE = re.compile(r"[^\n\r\f\v\x85\u2028\u2029]+")
 _LABEL = (
@@ -78,23 +78,23 @@ class Sentence:
 
 
 def sentences(text: DocumentText) -> list[Sentence]:
-    """All sentences in order; headings are not among them but name those below."""
+    """Split a document into sentences, in order; headings are not among them but name those below."""
     heading = article = ""
     split: list[Sentence] = []
     for number, (start, end, title) in enumerate(_blocks(text)):
         if title:
-            heading, article = _titled(text.text[start:end], heading, article)
+            heading, article = _updated_headings(text.text[start:end], heading, article)
             continue
         for first, last in _split(text.text, start, end):
             if first == start and last < end and _is_run_in(text.text[first:last]):
-                heading, article = _titled(text.text[first:last], heading, article)
+                heading, article = _updated_headings(text.text[first:last], heading, article)
             else:
                 split.append(Sentence(first, last, heading, article, number))
     return split
 
 
 def headings(text: DocumentText) -> list[tuple[int, str]]:
-    """(offset from which it holds, heading) for each change of heading, in order; a sub-heading names its article."""
+    """List each change of heading in order, as (offset, heading); a sub-heading names its article."""
     changes: list[tuple[int, str]] = []
     for sentence in sentences(text):
         label = (
@@ -104,17 +104,17 @@ def headings(text: DocumentText) -> list[tuple[int, str]]:
         )
         if not changes or changes[-1][1] != label:
             changes.append((sentence.start, label))
-    return changes[:MOST_HEADINGS]
+    return changes[:MAX_HEADINGS]
 
 
 def heading_at(changes: Sequence[tuple[int, str]], offset: int) -> str:
-    """The heading that holds at an offset."""
+    """Look up the heading at an offset, in the changes that `headings` gives."""
     index = bisect_right(changes, offset, key=lambda entry: entry[0])
     return changes[index - 1][1] if index else ""
 
 
-def _titled(line: str, heading: str, article: str) -> tuple[str, str]:
-    """Heading and article once this heading line is passed: 9.1 stands under 9."""
+def _updated_headings(line: str, heading: str, article: str) -> tuple[str, str]:
+    """Update heading and article by a heading line: 9.1 stands under 9."""
     title = " ".join(line.split())
     below = re.match(r"(?:section\s+)?(?:\d+\.\d|\(|[a-z][.)])", title, re.IGNORECASE)
     return title, article if below else title
@@ -129,7 +129,7 @@ def _blocks(text: DocumentText) -> Iterator[tuple[int, int, bool]]:
         last = text.text[slice(*block[-1])] if block else ""
         ended = not block or _ENDED.search(last) is not None
         title = (ended or blank) and _is_heading(line, next_blank)
-        if block and (title or previous_title or _opens(line, ended, blank)):
+        if block and (title or previous_title or _opens_paragraph(line, ended, blank)):
             yield block[0][0], block[-1][1], previous_title
             block = []
         block.append(span)
@@ -157,7 +157,7 @@ def _lines(text: DocumentText) -> Iterator[tuple[Span, bool, bool]]:
         yield span, blanks[index], blanks[index + 1]
 
 
-def _opens(line: str, ended: bool, blank: bool) -> bool:
+def _opens_paragraph(line: str, ended: bool, blank: bool) -> bool:
     """Does this line open a paragraph?"""
     if blank:
         # A sentence goes on over a blank line or a page break when it has not ended and the next word is no beginning.
@@ -192,22 +192,22 @@ def _is_run_in(sentence: str) -> bool:
 
 
 def _split(text: str, start: int, end: int) -> Iterator[Span]:
-    """Sentences of one paragraph."""
+    """Split one paragraph into sentences."""
     first = start
     for match in _BREAK.finditer(text, start, end):
-        if _abbreviated(text, first, match.start()):
+        if _is_abbreviation(text, first, match.start()):
             continue
-        yield from _parted(text, first, _trimmed(text, match))
+        yield from _parts_at_semicolons(text, first, _trimmed_end(text, match))
         first = match.end()
     if first < end:
-        yield from _parted(text, first, end)
+        yield from _parts_at_semicolons(text, first, end)
 
 
-def _trimmed(text: str, match: re.Match[str]) -> int:
+def _trimmed_end(text: str, match: re.Match[str]) -> int:
     return match.start() + len(match.group().rstrip())
 
 
-def _abbreviated(text: str, first: int, point: int) -> bool:
+def _is_abbreviation(text: str, first: int, point: int) -> bool:
     """Is the point at `point` part of an abbreviation, an initial or the number of a paragraph?"""
     if text[point] != ".":
         return False
@@ -218,27 +218,27 @@ def _abbreviated(text: str, first: int, point: int) -> bool:
     if word.start() - first <= 2 and re.fullmatch(r"\d+(?:\.\d+)*|[ivxlc]+|[a-z]", name):
         return True
     # Only what stands just before, else a text of nothing but points is looked through from its beginning at each.
-    before = text[max(first, word.start() - NEAR) : word.start()]
+    before = text[max(first, word.start() - ABBREVIATION_REACH) : word.start()]
     if name in ("article", "section") or re.search(r"(?:article|section|art\.|no\.)\s*\Z", before, re.I):
         return word.start() - first < 12
     return name in _ABBREVIATIONS or (len(name) == 1 and name.isalpha())
 
 
-def _parted(text: str, start: int, end: int) -> Iterator[Span]:
-    """A sentence, or the parts of a very long one at its semicolons."""
+def _parts_at_semicolons(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield a sentence, or the parts of a very long one at its semicolons."""
     first = start
     if end - start > LONG_SENTENCE:
         for match in _SEMICOLON.finditer(text, start, end):
             if match.start() - first > LONG_SENTENCE // 4:
-                yield from _cut(text, first, match.start() + 1)
+                yield from _cut_between_words(text, first, match.start() + 1)
                 first = match.end()
-    yield from _cut(text, first, end)
+    yield from _cut_between_words(text, first, end)
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[Span]:
-    while end - start > LONGEST:
-        blank = text.rfind(" ", start + 1, start + LONGEST)
-        cut = blank if blank > start else start + LONGEST
+def _cut_between_words(text: str, start: int, end: int) -> Iterator[Span]:
+    while end - start > MAX_SENTENCE:
+        blank = text.rfind(" ", start + 1, start + MAX_SENTENCE)
+        cut = blank if blank > start else start + MAX_SENTENCE
         part = text[start:cut]
         if part.strip():
             yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())

@@ -1,4 +1,4 @@
-"""One supplier under several spellings of its name: case, punctuation, accents and how its legal form is written.
+"""Matches spellings of one supplier's name: case, punctuation, accents and the way its legal form is written.
 
 Forms of different laws tell companies apart: Acme Inc. is not Acme GmbH. A name without any is the company of that
 name, where a run knows but one.
@@ -13,12 +13,12 @@ from functools import lru_cache
 
 from nodes.domain.text.normalise import simplify
 
-_INITIALS = (
+_INITIAL_FORMS = (
     "sas", "sasu", "sarl", "sa", "snc", "sca", "scs", "sci", "scop", "scic", "selarl", "selas", "eurl", "gie", "sprl",
     "srl", "sl", "bv", "nv", "ag", "se", "kg", "kgaa", "ohg", "ug", "gmbh", "ab", "oy", "oyj", "as", "aps",
     "llc", "llp", "lp", "plc", "inc", "ltd", "corp", "pty", "pte", "ltda",
 )  # fmt: skip
-_WORDS = (
+_WORD_FORMS = (
     "limited", "incorporated", "corporation", "public limited company", "limited liability company",
     "limited partnership", "limited liability partnership", "private limited", "proprietary limited",
     "gesellschaft mit beschrankter haftung", "aktiengesellschaft",
@@ -37,28 +37,32 @@ _LAWS = {
     " societeparactionssimplifieeunipersonnelle societeanonyme societeanonymesimplifiee societearesponsabilitelimitee"
     " societeennomcollectif",
 }
-"""Forms that are written in different ways, or exchanged for another, under the same law."""
+"""By law: its legal forms, spellings and exchangeable forms alike."""
 _LAW = {form: law for law, forms in _LAWS.items() for form in forms.split()}
 _IN_FRONT = ("sas", "sasu", "sarl", "sa", "snc", "sci", "scop", "selarl", "eurl", "gie")
-"""French names have their form in front as often as behind."""
+"""Forms that stand in front of French names as often as behind."""
 
 
-def _spelled(forms: Iterable[str]) -> str:
-    """Each form with or without its points: SAS, S.A.S., S. A. S."""
+def _spelling_pattern(forms: Iterable[str]) -> str:
+    """Pattern of forms with or without their points: SAS, S.A.S., S. A. S."""
     return "|".join(r"\.?\ ?".join(form) + r"\.?" for form in forms)
 
 
-_ANY = "|".join(sorted(_WORDS, key=len, reverse=True)) + "|" + _spelled(sorted(_INITIALS, key=len, reverse=True))
-_BEHIND = re.compile(rf"(?<=[^\s(])[\s,;]*[\s,;(](?:{_ANY})\)?[\s,;]*$")
-_COMPANY = re.compile(r"(?<=[^\s(])(?<!&)(?<! and)(?<! et)[\s,;]*[\s,;](?:company|co\.?)[\s,;]*$")
-_SPA = re.compile(r"(?<=\w)[\s,]+(?:SpA|S\. ?[pP]\. ?A\.?)\s*$")
-"""A form only as Italians write it: "Spa" is a word too."""
+_ANY_FORM = (
+    "|".join(sorted(_WORD_FORMS, key=len, reverse=True))
+    + "|"
+    + _spelling_pattern(sorted(_INITIAL_FORMS, key=len, reverse=True))
+)
+_FORM_BEHIND = re.compile(rf"(?<=[^\s(])[\s,;]*[\s,;(](?:{_ANY_FORM})\)?[\s,;]*$")
+_COMPANY_BEHIND = re.compile(r"(?<=[^\s(])(?<!&)(?<! and)(?<! et)[\s,;]*[\s,;](?:company|co\.?)[\s,;]*$")
+_ITALIAN_FORM = re.compile(r"(?<=\w)[\s,]+(?:SpA|S\. ?[pP]\. ?A\.?)\s*$")
+"""The Italian form in its Italian spellings only: "Spa" is a word too."""
 # Example: la societe anonyme durand
-_FRONT = re.compile(
+_FORM_IN_FRONT = re.compile(
     rf"""
     ^(?:the\ |la\ |l\ |une\ )?(?:
       societe(?:\ (?:par\ actions\ simplifiee|anonyme|a\ responsabilite\ limitee|dite|denommee))?
-      | (?:{_spelled(_IN_FRONT)})(?=\ )
+      | (?:{_spelling_pattern(_IN_FRONT)})(?=\ )
     )[\s,;:]+(?=\S)
     """,
     re.VERBOSE,
@@ -66,29 +70,31 @@ _FRONT = re.compile(
 
 
 def without_form(name: str) -> str:
-    """A name in small letters without accents and without legal form: "durand informatique" of "Durand
-    Informatique, S.A.S."; a name that is nothing but a form stays."""
-    plain = " ".join(simplify(_SPA.sub("", name)).split())
-    shorter = _FRONT.sub("", _FRONT.sub("", plain))
-    while (cut := _COMPANY.sub("", _BEHIND.sub("", shorter))) != shorter:
+    """Remove the legal form, accents and capitals of a name: "durand informatique" of "Durand Informatique, S.A.S.".
+
+    A name that is nothing but a form stays.
+    """
+    plain = " ".join(simplify(_ITALIAN_FORM.sub("", name)).split())
+    shorter = _FORM_IN_FRONT.sub("", _FORM_IN_FRONT.sub("", plain))
+    while (cut := _COMPANY_BEHIND.sub("", _FORM_BEHIND.sub("", shorter))) != shorter:
         shorter = cut
     return plain if shorter in ("the", "la", "le", "les") else shorter
 
 
 @lru_cache(maxsize=4096)
 def base_name(name: str) -> str:
-    """What all spellings of a name have in common; the name itself where it has no letter and no digit."""
+    """Reduce a name to what all its spellings share; a name without letters and digits stays."""
     return _letters(without_form(name)) or _letters(name.casefold()) or name
 
 
 @lru_cache(maxsize=4096)
 def spelling(name: str) -> str:
-    """The same with the law of its legal form, as a key; "" stands for none. See `settled`."""
+    """Key of a name: its base and the law of its legal form, if any. See `canonical_names`."""
     return f"{base_name(name)} {_law(name)}".rstrip()
 
 
 def canonical_names(names: Iterable[str]) -> dict[str, str]:
-    """Each name of a run as its company is called there.
+    """Map each name of a run to the name of its company there.
 
     Spellings of one company get the most complete of them. A name without legal form is that of the company with one,
     unless there are several of different laws: then nobody can tell, and it stays alone.
@@ -105,8 +111,8 @@ def canonical_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _law(name: str) -> str:
-    """The law of a name's legal form, "" where it has none."""
-    if _SPA.search(name):
+    """Name the law of a name's legal form; "" where it has none."""
+    if _ITALIAN_FORM.search(name):
         return "italian"
     letters, bare = _letters(simplify(name)), base_name(name)
     before, common, behind = letters.partition(bare)
@@ -129,12 +135,12 @@ def _letters(text: str) -> str:
 
 
 def fullest(names: Iterable[str]) -> str:
-    """Of several spellings, in their order, the one to show: the most complete, and of equals the first."""
+    """Choose the spelling to show: the most complete, and of equals the first."""
     return max(names, key=lambda name: sum(map(str.isalnum, name)), default="")
 
 
 def display_names(names: Iterable[str]) -> dict[str, str]:
-    """Each spelling as a key, with the name to show for it."""
+    """Map the key of each spelling to the name to show for it."""
     display: dict[str, str] = {}
     for name in names:
         display[spelling(name)] = fullest((display.get(spelling(name), ""), name))

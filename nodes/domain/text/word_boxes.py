@@ -1,4 +1,4 @@
-"""The words of a page with their places, packed: a page has hundreds of them, and most are never looked at."""
+"""Word boxes of a page in packed form: a page has hundreds of them, and most are never read."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _RECORD = struct.Struct("<IIHHHH")
 
 
 class Words(Sequence[WordPlace]):
-    """Word places of one page, unpacked when they are first looked at; equal to a tuple of the same places.
+    """Word places of one page, unpacked at first use; equal to a tuple of the same places.
 
     `coded` is what a JSON document holds. It counts offsets from the page's own beginning, so that a page can be read
-    without knowing what precedes it. Raises ValueError at the first look when it is nothing of the kind.
+    without knowing what precedes it. Raises ValueError at first use when it cannot be unpacked.
     """
 
     __slots__ = ("_places", "base", "coded")
@@ -61,19 +61,19 @@ class Words(Sequence[WordPlace]):
 
 
 def pack(places: Iterable[Sequence[int]], base: int) -> bytes:
-    """Places whose offsets count from `base` of the text."""
+    """Pack places, with offsets that count from `base` of the text."""
     return b"".join(_RECORD.pack(start - base, end - base, *box) for start, end, *box in places)
 
 
 def to_text(words: Sequence[WordPlace], base: int) -> str:
-    """As a JSON document holds them."""
+    """Encode word places as a JSON document holds them."""
     if isinstance(words, Words) and words.base == base:
         return words.coded
     return base64.b64encode(pack(words, base)).decode()
 
 
 def from_json(words: str | Sequence[Sequence[int]], base: int) -> Sequence[WordPlace]:
-    """The inverse of `to_text`; the plain lists that texts had before are taken too."""
+    """Decode what `to_text` gives; the plain lists of earlier texts are read too."""
     if isinstance(words, str):
         return Words(words, base)
     return tuple((start, end, x0, y0, x1, y1) for start, end, x0, y0, x1, y1 in words)

@@ -1,4 +1,4 @@
-"""Dates of English and French prose: "1st day of May 2020", "1er mai 2020", "2020-05-01", "01/05/2020"."""
+"""Finds dates in English and French prose: "1st day of May 2020", "1er mai 2020", "2020-05-01", "01/05/2020"."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _DATES = (
 )
 
 CENTURY = 70
-"""A year of two digits from here on is of the last century."""
+"""Least year of two digits that belongs to the last century."""
 
 
 def written_dates(plain: str) -> Iterator[tuple[int, str, int, int]]:
-    """(year, ISO form, start, end) of each full date, in order; "3/4/2020" stays as written: either is the day."""
+    """Yield (year, ISO form, start, end) of each full date; "3/4/2020" stays as written: either may be the day."""
     end = -1
     matches = sorted((m for pattern in _DATES for m in pattern.finditer(plain)), key=lambda m: (m.start(), -m.end()))
     for match in matches:
@@ -51,7 +51,7 @@ def written_dates(plain: str) -> Iterator[tuple[int, str, int, int]]:
 
 
 def _iso(match: re.Match[str]) -> str:
-    """ISO date; the written digits where day and month could be either; "" when it is no date."""
+    """Convert a match to an ISO date; the written digits where day and month could be either; "" when it is no date."""
     month = match["month"].casefold()
     if month in _MONTHS:
         return _checked(int(match["year"]), _MONTHS[month], int(match["day"]))

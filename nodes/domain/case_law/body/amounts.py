@@ -11,7 +11,7 @@ from decimal import Decimal
 from nodes.domain.case_law.body.orders import COSTS, Order
 from nodes.domain.case_law.ruling_text import RulingText
 from nodes.domain.text.normalise import Span
-from nodes.domain.text.number_words import LONE, WORDS, read_words
+from nodes.domain.text.number_words import MULTIPLIERS, WORDS, read_words
 
 MOST_AMOUNTS = 60
 LONGEST_QUOTE = 900
@@ -273,7 +273,7 @@ def _in_figures(plain: str, stop: int) -> Iterator[Sum]:
 def _in_words(plain: str, stop: int) -> Iterator[Sum]:
     for run in _IN_WORDS.finditer(plain, 0, stop):
         counted = _COUNTED.match(plain, run.end(), stop)
-        if counted is None or run.group() in LONE:
+        if counted is None or run.group() in MULTIPLIERS:
             continue
         words, position = run.group(), 0
         read = read_words(words)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nodes.domain.contracts.parties.signatures import signers
-from nodes.domain.text.company_names import JOINT, SENTENCE, TITLE, has_legal_form, is_company_name, leading_name, tidy
+from nodes.domain.text.company_names import CONJUNCTION, SENTENCE, TITLE, has_legal_form, is_company_name, leading_name, tidy
 from nodes.domain.text.documents import DocumentText
 from nodes.domain.text.normalise import simplify
 
@@ -307,7 +307,7 @@ def _defined_parties(head: str, start: int, end: int, language: str) -> Iterator
                 and (chosen is None or begin < chosen[0])
                 and begin == fit[0][0]
                 and not count
-                and not JOINT.search(name)
+                and not CONJUNCTION.search(name)
             ):
                 yield Party(name, "", begin, _end_of(head, name, begin))
         position, count = definition.end(), count + 1

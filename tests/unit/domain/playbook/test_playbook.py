@@ -12,7 +12,7 @@ from sample_playbooks import TOML, WRONG, YAML, read
 
 from graph.adapters.storage.playbook_files import FilePlaybooks
 from nodes.domain.playbook.check import warnings_about
-from nodes.domain.playbook.reading import MOST_BYTES, json_schema, parse_playbook, read_playbook
+from nodes.domain.playbook.reading import MAX_BYTES, json_schema, parse_playbook, read_playbook
 from nodes.domain.scoring.risk import score
 from nodes.domain.shared.errors import PlaybookError
 
@@ -48,7 +48,7 @@ def test_a_start_with_a_wrong_playbook_names_the_file_and_the_first_problems(tmp
 @pytest.mark.parametrize(
     ("data", "name", "what"),
     [
-        (b"x" * (MOST_BYTES + 1), "a.toml", "larger than"),
+        (b"x" * (MAX_BYTES + 1), "a.toml", "larger than"),
         (b"\xff\xfe\x00", "a.toml", "not UTF-8"),
         (b"name = ", "a.toml", "not TOML"),
         (b"a: [1", "a.yaml", "not YAML"),

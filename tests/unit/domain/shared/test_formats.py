@@ -18,7 +18,7 @@ from nodes.domain.shared.formats import (
     number,
     one_line,
     risk_label,
-    shape,
+    describe_value,
     size,
     source_label,
     when,
@@ -151,7 +151,7 @@ def test_addresses_in_markdown_text_become_no_links() -> None:
 
 def test_unexpected_values_are_named_without_quoting_them() -> None:
     values = [None, True, "x" * 90, "", 3.5, {"a": 1}, {}, [1], object()]
-    assert [shape(value) for value in values] == [
+    assert [describe_value(value) for value in values] == [
         "nothing",
         "true",
         "the text “" + "x" * 39 + "…”",
