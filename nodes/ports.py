@@ -138,7 +138,7 @@ class Tool(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolResponse:
     """The journalled answer to a request, new or stored before."""
 
     call_key: str
@@ -149,17 +149,17 @@ class Answer:
 class Calls(Protocol):
     """Journal of all calls: each is made once, priced, and bounded by budget and deadline."""
 
-    async def call(self, run: Run, question: ToolRequest) -> Answer:
+    async def call(self, run: Run, question: ToolRequest) -> ToolResponse:
         """Return the stored answer, or call the tool; waits for another owner of the same call.
 
         Raises what the tool raises once its attempts are used up, and LimitReached before a call that could
         pass the budget or the deadline.
         """
 
-    async def reject(self, run: Run, answer: Answer, reason: str) -> None:
+    async def reject(self, run: Run, answer: ToolResponse, reason: str) -> None:
         """Keep other runs from reusing this answer: its quotes were not in the document."""
 
-    async def forget(self, run: Run, answer: Answer) -> None:
+    async def forget(self, run: Run, answer: ToolResponse) -> None:
         """Call again next time: what this answer refers to is not stored any more."""
 
 

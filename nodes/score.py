@@ -25,7 +25,7 @@ from nodes.domain.shared.formats import count
 from nodes.ports import Services
 from nodes.steps.batches import closed_documents
 from nodes.steps.families import relate_documents
-from nodes.steps.state_guard import enter, load_searched_types
+from nodes.steps.state_guard import enter, load_search_scope
 from state import RunContext, RunState
 
 _RATED = ("documents", "suppliers")
@@ -38,7 +38,7 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
     """
     run_state, run = await enter(state, runtime, services)
     playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
-    looked_for = await load_searched_types(services, run, playbook)
+    search_scope = await load_search_scope(services, run, playbook)
     decisions = await services.ledger.decisions(run.run_id)
     stored = await _stored(services, run, run_state)
     documents = await services.ledger.documents(run.run_id, 0, run.documents_total)
@@ -47,9 +47,9 @@ async def score(state: RunState, runtime: Runtime[RunContext], *, services: Serv
     check_findings_stored(run, documents, len(stored))
     related = await relate_documents(services, run, playbook, documents, stored)
     findings = _with_decisions(related.findings, decisions, playbook)
-    absent = missing_clauses(findings, related.documents, playbook, looked_for, related.parts)
+    absent = missing_clauses(findings, related.documents, playbook, search_scope, related.parts)
     findings += _with_decisions(absent, decisions, playbook)
-    scored = scored_by(findings, related.documents, playbook, looked_for, related.parts)
+    scored = scored_by(findings, related.documents, playbook, search_scope, related.parts)
     round_number = run_state.review_round + 1
     findings_ref = await _keep(services, run, "findings", _bytes(scored))
     frozen = freeze_packet(run.run_id, playbook, round_number, scored.findings, decisions)

@@ -32,7 +32,7 @@ from nodes.ports import Services
 from nodes.prompts.questions import note_question
 from nodes.steps.batches import facts_of
 from nodes.steps.families import load_families, with_adopted_suppliers
-from nodes.steps.state_guard import enter, load_searched_types, scored_findings
+from nodes.steps.state_guard import enter, load_search_scope, scored_findings
 from state import RunContext, RunState
 
 MOST_FINDINGS = 40
@@ -63,7 +63,7 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
         SupplierRating(name, rating["risk"], rating["score"], tuple(rating["reasons"]))
         for name, rating in scored["suppliers"].items()
     ]
-    looked_for = await load_searched_types(services, run, playbook)
+    search_scope = await load_search_scope(services, run, playbook)
     facts: dict[str, list[Fact]] = {}
     if playbook.kind == "decisions":
         families, facts = None, await _facts_by_document(services, run, documents)
@@ -72,7 +72,9 @@ async def summarize(state: RunState, runtime: Runtime[RunContext], *, services: 
         documents = with_adopted_suppliers(documents, families)
     part_documents = families.parts if families else frozenset()
     title = note_title(playbook.title, run.name, language)
-    note_input = NoteInput(title, findings, documents, playbook, ratings, language, written, looked_for, part_documents)
+    note_input = NoteInput(
+        title, findings, documents, playbook, ratings, language, written, search_scope, part_documents
+    )
     note, markdown = await asyncio.to_thread(_note, note_input, facts, families)
     data = json.dumps(note.to_json(), ensure_ascii=True, default=str).encode()
     sha256 = ""

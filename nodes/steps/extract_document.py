@@ -25,7 +25,7 @@ from nodes.domain.shared.formats import duration
 from nodes.domain.text.documents import DocumentText, SourceDocument, passwords_for
 from nodes.domain.text.search_entries import Entry, entries_of
 from nodes.domain.text.sentences import heading_at
-from nodes.ports import Answer, Services, Timeouts, ToolRequest
+from nodes.ports import Services, Timeouts, ToolRequest, ToolResponse
 from nodes.prompts.questions import ANSWER_TOKENS, model_question
 from nodes.steps.summarize_ruling import summarize_ruling
 
@@ -60,7 +60,7 @@ class _Extraction:
     candidates: Sequence[Candidate]
     supplier: str
     warnings: Sequence[str] = ()
-    answers: Sequence[tuple[Answer, frozenset[str]]] = ()
+    answers: Sequence[tuple[ToolResponse, frozenset[str]]] = ()
     """Each answer of a model with its quotes."""
     passages: Sequence[Sequence[Any]] = ()
     """What a model should read beside the candidates: see `likely_candidates`."""
@@ -82,7 +82,7 @@ async def extract_document(services: Services, work: Work, ordinal: int, *, forc
     document = _Document(services, work, ordinal)
     try:
         async with asyncio.timeout_at((document.timeouts.until or 0) + SPARE_SECONDS):
-            result = await document.done()
+            result = await document.extract()
     except TimeoutError:
         limit = duration(document.limit)
         result = document.defer(f"{document.source.document} was not done within {limit}.")
@@ -126,7 +126,7 @@ class _Document:
             return self.result(state="failed", reason=f"{reason.rstrip('.')}, also at a second try with more time.")
         return self.result(state="deferred", reason=f"Put off: {reason}")
 
-    async def done(self) -> DocumentResult:
+    async def extract(self) -> DocumentResult:
         """Extract the document and build its row. Raises what `Calls.call` raises."""
         services, run, source = self.services, self.run, self.source
         if source.skipped:
@@ -163,10 +163,10 @@ class _Document:
             text_ref=reading.value["text_ref"],
             findings=len(findings),
             unit=text.unit,
-            warnings=(*self._about(reading.value), *text.warnings, *extraction.warnings),
+            warnings=(*self._name_warnings(reading.value), *text.warnings, *extraction.warnings),
         )
 
-    def _about(self, reading: Mapping[str, Any]) -> Iterator[str]:
+    def _name_warnings(self, reading: Mapping[str, Any]) -> Iterator[str]:
         """Yield warnings on the document's name and its attachments, not on its text."""
         attachment_count = self.work.attachment_counts.get(self.source.document, 0)
         names = [attachment["name"] for attachment in reading.get("attachments", ())]
@@ -178,7 +178,7 @@ class _Document:
             ),
         )
 
-    async def _read(self) -> tuple[Answer, bytes]:
+    async def _read(self) -> tuple[ToolResponse, bytes]:
         """Return the reader's answer and the stored text; where that was lost, the document is read again."""
         question = read_question(self.services, self.run, self.source)
         reading = await self._call(question)
@@ -189,7 +189,7 @@ class _Document:
         reading = await self._call(question)
         return reading, await self.services.artifacts.get(reading.value["text_ref"])
 
-    async def _call(self, question: ToolRequest) -> Answer:
+    async def _call(self, question: ToolRequest) -> ToolResponse:
         return await self.services.calls.call(self.run, replace(question, timeouts=self.timeouts))
 
     async def _extraction_by_models(self, text: DocumentText, rules: _Extraction) -> _Extraction:
@@ -209,7 +209,7 @@ class _Document:
         """Extract with a model: the rules choose what it reads, and its findings count."""
         candidates: list[Candidate] = []
         warnings: list[str] = []
-        answers: list[tuple[Answer, frozenset[str]]] = []
+        answers: list[tuple[ToolResponse, frozenset[str]]] = []
         supplier = ""
         for chunk in reading_list(text, rules.candidates, self.services.chunk_chars, rules.passages):
             for answer, part in await self._answers(model, text, chunk):
@@ -227,7 +227,7 @@ class _Document:
 
     async def _answers(
         self, model: str, text: DocumentText, chunk: Sequence[Passage], room: int = ANSWER_TOKENS
-    ) -> list[tuple[Answer, Sequence[Passage]]]:
+    ) -> list[tuple[ToolResponse, Sequence[Passage]]]:
         """Call the model about a chunk; where an answer is cut, about its halves, or again with twice the tokens."""
         clauses, document = self.work.playbook.clauses, self.source.document
         question = model_question(text, chunk, clauses, model=model, document=document, max_tokens=room)
@@ -241,7 +241,7 @@ class _Document:
                 return await self._answers(model, text, chunk, 2 * ANSWER_TOKENS)
             if not halves:
                 raise
-            answers: list[tuple[Answer, Sequence[Passage]]] = []
+            answers: list[tuple[ToolResponse, Sequence[Passage]]] = []
             for half in halves:
                 answers += await self._answers(model, text, half)
             return answers

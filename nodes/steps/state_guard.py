@@ -71,7 +71,7 @@ async def scored_findings(run_state: ValidState, run: Run, services: Services) -
     return scored  # type: ignore[no-any-return]
 
 
-async def load_searched_types(services: Services, run: Run, playbook: Playbook) -> SearchScope:
+async def load_search_scope(services: Services, run: Run, playbook: Playbook) -> SearchScope:
     """Return the clause types searched by the run's playbook, or for a fork by that of the run it scores anew."""
     sha256 = run.artifacts.get("looked_for")
     return SearchScope(Playbook.model_validate_json(await services.artifacts.get(sha256)) if sha256 else playbook)

@@ -11,7 +11,7 @@ from nodes.domain.runs.settings import Run, chain
 from nodes.domain.shared.errors import AnswerInvalid
 from nodes.domain.shared.messages import english
 from nodes.domain.text.documents import DocumentText, SourceDocument
-from nodes.ports import Answer, Services, ToolRequest
+from nodes.ports import Services, ToolRequest, ToolResponse
 from nodes.prompts.questions import summary_question
 
 
@@ -21,7 +21,7 @@ async def summarize_ruling(
     source: SourceDocument,
     text: DocumentText,
     facts: Sequence[Fact],
-    call: Callable[[ToolRequest], Awaitable[Answer]],
+    call: Callable[[ToolRequest], Awaitable[ToolResponse]],
 ) -> tuple[list[Fact], list[str], str]:
     """Return sentences as facts, warnings, and their model; without a usable answer the rules' summary stays.
 

@@ -25,7 +25,7 @@ from nodes.domain.shared.errors import (
     RepriseError,
     Transient,
 )
-from nodes.ports import Answer, Tool, ToolAnswer, ToolRequest, Usage
+from nodes.ports import Tool, ToolAnswer, ToolRequest, ToolResponse, Usage
 
 LATE = ("request_timeout", "document_timeout", "run_deadline", "parsing_timeout")
 """Words of calls that were abandoned: each names the limit that was passed."""
@@ -95,7 +95,7 @@ class JournalledCalls:
         self._prices = prices
         self._budget = budget
 
-    async def call(self, run: Run, question: ToolRequest) -> Answer:
+    async def call(self, run: Run, question: ToolRequest) -> ToolResponse:
         """See `nodes.ports.Calls`."""
         tool = self._tools.get(question.tool)
         if tool is None:
@@ -115,10 +115,10 @@ class JournalledCalls:
                 owned = await self._claim(run, question, key, worst, token)
                 if isinstance(owned, Claimed):
                     attempts = _Attempts(self, run, tool, question, key, worst, reservation, owned.call_id)
-                    return Answer(key, await attempts.until_usable(), reused=False)
+                    return ToolResponse(key, await attempts.until_usable(), reused=False)
             if isinstance(owned, Stored):
                 await self.journal.reused(run, question, key, owned.usd)
-                return Answer(key, owned.value, reused=True)
+                return ToolResponse(key, owned.value, reused=True)
             await asyncio.sleep(pause)
             self.require_time(run, question)
             pause = min(1.0, pause * 1.5)
@@ -138,11 +138,11 @@ class JournalledCalls:
                     await self.journal.unclaim(run, key)
             raise
 
-    async def reject(self, run: Run, answer: Answer, reason: str) -> None:
+    async def reject(self, run: Run, answer: ToolResponse, reason: str) -> None:
         """See `nodes.ports.Calls`."""
         await self.journal.reject(run, answer.call_key, reason)
 
-    async def forget(self, run: Run, answer: Answer) -> None:
+    async def forget(self, run: Run, answer: ToolResponse) -> None:
         """See `nodes.ports.Calls`."""
         await self.journal.forget(run, answer.call_key)
 

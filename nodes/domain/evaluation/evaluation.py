@@ -25,7 +25,7 @@ class ReadDocument:
     text: str
     """Its text; "" when it could not be read."""
     findings: Sequence[Finding]
-    looked_for: frozenset[str] | None = None
+    searched_types: frozenset[str] | None = None
     """Clause types that could have been found in it; None: any."""
 
 
@@ -246,7 +246,7 @@ def _count(counts: TypeCounts, name: str, lines: Sequence[Gold], document: ReadD
 
 def _untestable_reason(trap: Gold, document: ReadDocument, letters: LetterIndex) -> str:
     """Explain why no finding in this document could match the trap; "" where one could."""
-    if document.looked_for is not None and trap.clause_type not in document.looked_for:
+    if document.searched_types is not None and trap.clause_type not in document.searched_types:
         return f"{trap.clause_type} was not looked for in {document.document}"
     if trap.text.strip() and not letters.spans(trap.text):
         return f"its words are not in {document.document}"

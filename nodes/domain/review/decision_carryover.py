@@ -57,12 +57,12 @@ def fork_of(parent: Run, playbook: Playbook, refs: Mapping[str, str], **changes:
 
     It keeps what was looked for, since nobody looks again, and has no limits, since it asks nobody.
     """
-    looked_for = parent.artifacts.get("looked_for", parent.artifacts["playbook"])
+    scope_ref = parent.artifacts.get("looked_for", parent.artifacts["playbook"])
     return replace(
         parent,
         playbook=playbook.name,
         playbook_sha256=playbook.sha256,
-        artifacts={**refs, "inputs": parent.artifacts["inputs"], "looked_for": looked_for},
+        artifacts={**refs, "inputs": parent.artifacts["inputs"], "looked_for": scope_ref},
         parent_thread_id=parent.thread_id,
         cancelled_at=None,
         **changes,

@@ -24,7 +24,7 @@ from typing import Any
 from nodes.domain.review.permission import Permission
 from nodes.domain.review.review import Decision, Verdict
 from nodes.domain.review.review_request import EXAMPLE, example_reply
-from nodes.domain.shared.formats import clean, count, one_line, describe_value
+from nodes.domain.shared.formats import clean, count, describe_value, one_line
 
 REVIEWER_LIMIT = 200
 REASON_LIMIT = 4_000

@@ -101,7 +101,7 @@ def missing_clauses(
     findings: Sequence[Finding],
     documents: Sequence[DocumentResult],
     playbook: Playbook,
-    looked_for: SearchScope,
+    search_scope: SearchScope,
     parts: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Yield a finding for each required clause that an agreement lacks, in the order of the run; not scored yet.
@@ -121,7 +121,7 @@ def missing_clauses(
     for result in sorted(documents, key=lambda result: result.ordinal):
         if not can_lack(result, present_types(by_document[result.document], playbook), playbook, parts):
             continue
-        sought = looked_for.types(result)
+        sought = search_scope.types(result)
         for clause in playbook.clauses:
             if clause.required and clause.type in sought and clause.type not in supplier_types[supplier_key(result)]:
                 yield _missing(result, clause, playbook)

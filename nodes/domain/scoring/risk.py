@@ -69,7 +69,7 @@ def score(
     findings: Sequence[Finding],
     documents: Sequence[DocumentResult],
     playbook: Playbook,
-    looked_for: SearchScope | None = None,
+    search_scope: SearchScope | None = None,
     parts: Collection[str] = (),
 ) -> Scored:
     """Score all findings of a run, those of nodes.domain.scoring.absence included.
@@ -78,7 +78,7 @@ def score(
     accepted; until then its clause is held neither present nor missing. A document that failed misses nothing, and
     none of `parts`, which belong to another document. Raises PlaybookError for a pattern that takes too long.
     """
-    sought = looked_for or SearchScope(playbook)
+    sought = search_scope or SearchScope(playbook)
     order = {result.document: result.ordinal for result in documents}
     against = contradictions_of(findings)
     findings_with_contradictions = (

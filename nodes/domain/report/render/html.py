@@ -115,7 +115,9 @@ def render_report(note: Note, facts: ReportFacts | None = None) -> str:
             if section.kind not in ("coverage", "risk") and page_sentences
         ],
         evidence=[_evidence(note, finding, cited[finding.finding_id]) for finding in note.findings],
-        decisions=[at for at, section, page_sentences in sections if section.kind == "decision" and page_sentences],
+        ruling_anchors=[
+            at for at, section, page_sentences in sections if section.kind == "decision" and page_sentences
+        ],
         by_risk=_by_risk(note),
         risk_choices=[(risk, risk_label(risk, note.language)) for risk in reversed(RISKS)],
     )

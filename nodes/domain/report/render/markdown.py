@@ -41,12 +41,12 @@ def decision_text(finding: Finding, language: str) -> str:
 def to_markdown(note: Note) -> str:
     """Render the note; the evidence at the end has every finding with quote, place, alignment and decision."""
     lines = [f"# {markdown(note.title)}", ""]
-    decisions = 0
+    rulings = 0
     for section in note.sections:
         if not section.sentences:
             continue
-        decisions += section.kind == "decision"
-        target = f'<a id="d-{decisions}"></a>' if section.kind == "decision" else ""
+        rulings += section.kind == "decision"
+        target = f'<a id="d-{rulings}"></a>' if section.kind == "decision" else ""
         if section.kind == "index":
             lines_of_section = _table(section, columns(note.language))
         else:

@@ -94,10 +94,10 @@ def rating_reason_in(language: str, text: str, names: Mapping[str, str]) -> str:
 
     `names`: what the scores call a clause type → what the note calls it.
     """
-    score, _, rest = text.partition(" ")
-    fitting = (name for name in names if rest.startswith((f"{name}: ", f"{name}, ")))
+    score, _, tail = text.partition(" ")
+    fitting = (name for name in names if tail.startswith((f"{name}: ", f"{name}, ")))
     name = max(fitting, key=len, default="")
-    match = _PLACED.fullmatch(rest, len(name))
+    match = _PLACED.fullmatch(tail, len(name))
     if language != "fr" or not name or match is None:
         return text
     return f"{score} {names[name]}{match['place']} : {reasons_in(language, match['said'], names[name])}"
@@ -111,8 +111,8 @@ def reasons_of(note: Note, finding: Finding) -> tuple[str, ...]:
 
 def _french(reason: str, about: str) -> str:
     if match := _POINTS.fullmatch(reason):
-        said = "présence de la clause" if _PRESENT.fullmatch(match["said"]) else PLAYBOOKS.get(match["said"])
-        return f"{match['points']} {said}" if said else reason
+        translation = "présence de la clause" if _PRESENT.fullmatch(match["said"]) else PLAYBOOKS.get(match["said"])
+        return f"{match['points']} {translation}" if translation else reason
     if reason in PLAYBOOKS:
         return PLAYBOOKS[reason]
     if match := _QUOTE.fullmatch(reason):

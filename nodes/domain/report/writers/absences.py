@@ -21,7 +21,7 @@ class Absences:
     """Writer of the sentences on missing clauses."""
 
     playbook: Playbook
-    looked_for: SearchScope
+    search_scope: SearchScope
     parts: Collection[str]
     """Documents that belong to another."""
     titles: Mapping[str, str]
@@ -62,7 +62,7 @@ class Absences:
         counts: dict[tuple[str, ...], int] = defaultdict(int)
         for document in documents:
             if document.state == "done":
-                sought = self.looked_for.types(document)
+                sought = self.search_scope.types(document)
                 counts[tuple(clause_type for clause_type in self.playbook.types if clause_type not in sought)] += 1
         for unsought, number in counts.items():
             if unsought:
@@ -77,15 +77,15 @@ class Absences:
 
     def _lacks(self, document: DocumentResult, clause_type: str) -> bool:
         """Tell whether the note may say that nothing of this type was found in the document."""
-        if clause_type in self.types[document.document] or clause_type not in self.looked_for.types(document):
+        if clause_type in self.types[document.document] or clause_type not in self.search_scope.types(document):
             return False
         finding = self.lacking.get((document.document, clause_type))
         return finding is None or is_stated(finding)
 
     def _left_out(self, documents: Sequence[DocumentResult]) -> Iterable[Sentence]:
         """Yield the documents whose missing clauses are not listed, and why."""
-        few = [document for document in documents if len(self._known(document)) < AGREEMENT_TYPES]
-        for key, group in (("few", few), ("part", [document for document in documents if document not in few])):
+        sparse = [document for document in documents if len(self._known(document)) < AGREEMENT_TYPES]
+        for key, group in (("few", sparse), ("part", [document for document in documents if document not in sparse])):
             if group:
                 listed = self._joined([self._read_how_far(document) for document in group])
                 yield Sentence(self.phrase(key, documents=listed, types=AGREEMENT_TYPES), kind="absence")

@@ -54,9 +54,9 @@ class NoteInput:
     """As scored; a document that names no supplier stands under its own name."""
     language: str = "en"
     """en or fr."""
-    written: Mapping[str, Sequence[Sentence]] = field(default_factory=dict)
+    model_sentences: Mapping[str, Sequence[Sentence]] = field(default_factory=dict)
     """Sentences of a model by supplier, put before our own; they are checked like all facts."""
-    looked_for: SearchScope | None = None
+    search_scope: SearchScope | None = None
     """What the documents were read for; None: for all that the playbook names."""
     parts: Collection[str] = ()
     """Documents that belong to another: no clause is missed in them."""
@@ -119,7 +119,7 @@ class _Writer:
                 types[finding.document].add(finding.clause_type)
         return Absences(
             self.note_input.playbook,
-            self.note_input.looked_for or SearchScope(self.note_input.playbook),
+            self.note_input.search_scope or SearchScope(self.note_input.playbook),
             self.note_input.parts,
             self.titles,
             types,
@@ -214,7 +214,7 @@ class _Writer:
                 documents[self.group[row.document]].append(row)
         order = {rating.name: place for place, rating in enumerate(self.ratings)}
         written: dict[str, list[Sentence]] = defaultdict(list)
-        for name, sentences in self.note_input.written.items():
+        for name, sentences in self.note_input.model_sentences.items():
             written[self.canonical_name(name)] += sentences
         for name in sorted(
             {*stated, *documents, *written}, key=lambda supplier: (order.get(supplier, len(order)), supplier)

@@ -209,13 +209,13 @@ class _Writer:
         ]
         yield from self.listed("cited", cited, MOST_TEXTS)
 
-    def listed(self, key: str, facts: Sequence[Fact], most: int, marks: tuple[str, ...] = ()) -> Iterator[Sentence]:
+    def listed(self, key: str, facts: Sequence[Fact], limit: int, marks: tuple[str, ...] = ()) -> Iterator[Sentence]:
         if facts:
             parts = []
-            for page, group in groupby(facts[:most], key=lambda fact: (fact.page, fact.page_end, fact.unit)):
+            for page, group in groupby(facts[:limit], key=lambda fact: (fact.page, fact.page_end, fact.unit)):
                 values = self.words["semicolon"].join(one_line(fact.value, 160) for fact in group)
                 parts.append(self.words["said"].format(text=values, page=self.page(*page)) if page[0] else values)
-            overflow = [self.words["more"].format(count=len(facts) - most)] if len(facts) > most else []
+            overflow = [self.words["more"].format(count=len(facts) - limit)] if len(facts) > limit else []
             yield Sentence(self.words["semicolon"].join([*parts, *overflow]), marks, lead=self.words[key])
 
     def body(self, ruling: _Ruling) -> Iterator[Sentence]:

@@ -174,7 +174,7 @@ def test_sentences_of_a_model_are_checked_dropped_and_counted() -> None:
             fact("Acme SAS caps its liability at EUR 900,000.", "a1"),
         ]
     }
-    note, dropped = drop_unsupported(make_note(written=written))
+    note, dropped = drop_unsupported(make_note(model_sentences=written))
     assert [one.text for one in dropped] == ["Acme SAS caps its liability at EUR 900,000."]
     section = note.section("supplier")
     assert section is not None and section.sentences[0].text == "Acme SAS caps its liability at EUR 100,000."
@@ -192,7 +192,7 @@ def test_a_fourth_claim_on_one_quote_is_dropped_however_it_is_cited() -> None:
 
 def test_claims_too_many_are_counted_apart_from_what_no_quote_covers() -> None:
     claims = [fact(f"Acme SAS caps its liability{' really' * n}.", "a1") for n in range(5)]
-    note, dropped = drop_unsupported(make_note(written={"Acme SAS": [*claims, fact("Acme SAS owes EUR 900,000.", "a1")]}))
+    note, dropped = drop_unsupported(make_note(model_sentences={"Acme SAS": [*claims, fact("Acme SAS owes EUR 900,000.", "a1")]}))
     assert len(dropped) == 3
     assert said(with_dropped(note), "about")[-2:] == [
         "1 sentence was dropped because the quotes do not cover them.",
