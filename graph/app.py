@@ -1,50 +1,65 @@
-"""The composition root, and the facade `Reprise` through which scripts, notebooks and the command line work."""
+"""The facade `Reprise`, through which scripts, notebooks and the command line work."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from graph.composition import Container, compose
-from graph.driver import Driver, OnEvent, begun, drive, steps_for
-from graph.inspection.inspection import Support
-from graph.inspection.search import Searching
+from graph.driver import OnEvent
+from graph.inspection.inspection import (
+    Coverage,
+    RunCost,
+    RunInspection,
+    inspect_run,
+    read_context,
+    read_cost,
+    read_coverage,
+    read_decisions,
+    read_journal,
+    read_packet,
+    read_progress,
+    read_releases,
+    read_report,
+    read_resumes,
+    read_spent,
+    read_titles,
+)
+from graph.inspection.search import SearchView, search
 from graph.runtime.postgres.migrations import migrate
-from graph.runtime.postgres.threads import checked_name, find_thread, thread_id_of
+from graph.runtime.postgres.reconnect import Outage
 from graph.settings import Settings as OperatorSettings
 from graph.settings import operator_settings as operator_settings
-from graph.usecases.estimate import Estimator
-from graph.usecases.fork import Forking
-from graph.usecases.keeping import Keeping
-from graph.usecases.request_args import absolute, check_engine, plain
+from graph.usecases.cancel import cancel
+from graph.usecases.estimate import Estimate, estimate
+from graph.usecases.evaluate import GoldenSet, Measured, Side, check_measurable, measure
+from graph.usecases.fork import describe_unsearched, fork
+from graph.usecases.purge import PurgeableThread, Tombstone, purge, read_purgeable, read_tombstones
 from graph.usecases.resume.plan import ResumeRequest
 from graph.usecases.resume.resume import decide, resume
-from graph.views.facts import FactsView, facts_of
+from graph.usecases.retention import Pruned, prune
+from graph.usecases.start import start
+from graph.usecases.sweep import ResumeAllReport, ResumedRun, resume_all
+from graph.views.comparison import Comparison, compare_runs
+from graph.views.facts import FactsView, read_facts
+from graph.views.findings import read_findings
 from graph.views.frames import Diagram, FindingsView, JournalView
-from graph.views.run_view import RunView, Views
-from graph.views.stranded import require_a_place
+from graph.views.run_view import RunView, read_run_view, read_run_views
+from graph.views.threads import CheckpointRow, draw_diagram, find, read_history
 from nodes.domain.review.review import Decision
-from nodes.domain.runs.options import apply
-from nodes.domain.runs.settings import Run, Settings
-from nodes.domain.runs.state_validation import valid_part
-from nodes.domain.shared.errors import KnownThread, UserError
-from nodes.domain.shared.shell_quote import shell_word
-from state import RunInput
 
 
-class Reprise(Keeping, Forking, Searching):
-    """Runs, by thread; make one with `Reprise.open`."""
+class Reprise:
+    """Runs, by thread; make one with `Reprise.open`.
 
-    def __init__(self, parts: Container) -> None:
-        self.parts = parts
-        self._drivers = parts.work
+    A thread is named by its name, its UUID, a unique beginning of either, or `last`.
+    """
+
+    def __init__(self, container: Container) -> None:
+        self.container = container
         self._stack = AsyncExitStack()
-        graph = parts.graph
-        self.views = Views(parts.outside.database, parts.ledger, parts.outside.services.artifacts, graph)
-        self.support = Support(parts, self.views)
 
     @classmethod
     @asynccontextmanager
@@ -53,13 +68,12 @@ class Reprise(Keeping, Forking, Searching):
 
         `changes` are fields of graph.settings.Settings. Raises DatabaseUnreachable, SchemaOutdated.
         """
-        chosen = settings or operator_settings(**changes)
         async with AsyncExitStack() as stack:
-            yield cls(await compose(chosen, stack))
+            yield cls(await compose(settings or operator_settings(**changes), stack))
 
     @classmethod
     async def connect(cls, settings: OperatorSettings | None = None, **changes: Any) -> Reprise:
-        """The same where no block can span the work, as in the cells of a notebook; end it with `aclose`."""
+        """Open the stores where no block can span the work, as in the cells of a notebook; end it with `aclose`."""
         async with AsyncExitStack() as stack:
             opened = cls(await compose(settings or operator_settings(**changes), stack))
             opened._stack = stack.pop_all()
@@ -68,6 +82,8 @@ class Reprise(Keeping, Forking, Searching):
     async def aclose(self) -> None:
         """Close what `connect` opened."""
         await self._stack.aclose()
+
+    # What drives a run.
 
     async def start(
         self,
@@ -87,28 +103,18 @@ class Reprise(Keeping, Forking, Searching):
         deadline_seconds, document_seconds, batch_wait_seconds, review, fresh, language,
         model_writes_note. Raises SourceError, OptionError, PlaybookError, KnownThread, ThreadBusy, EndpointRefused.
         """
-        name = checked_name(thread) if thread is not None else ""
-        thread_id = thread_id_of(name) if name else thread_id_of(os.urandom(16).hex())
-        source, playbook = await asyncio.to_thread(absolute, sources, playbook)
-        wanted = apply(Settings(), options)
-        documents = await self.parts.outside.services.sources.check(source)
-        await self.parts.outside.services.playbooks.load(playbook)
-        check_engine(self.parts, engine, wanted)
-        if (await self.views.head(thread_id)).config["configurable"].get("checkpoint_id"):
-            await self.views.refuse_busy(thread_id)
-            known = name or thread_id
-            raise KnownThread(f"Thread {known} has begun already: python run.py resume {shell_word(known)}")
-        given: RunInput = {
-            "source": source,
-            "playbook": playbook,
-            "engine": engine,
-            "matter": matter,
-            "options": {**plain(options), "name": "" if name == thread_id else name, "job": job},
-        }
-        async with self._drive(thread_id, "start", "ingest", passwords) as driver:
-            begun(on_event, thread_id, name, documents, 0)
-            require_a_place(await driver.run(given, on_event, steps=steps_for(documents)), name or thread_id)
-        return await self.views.run(thread_id)
+        return await start(
+            self.container,
+            sources,
+            thread=thread,
+            job=job,
+            matter=matter,
+            playbook=playbook,
+            engine=engine,
+            passwords=passwords,
+            on_event=on_event,
+            options=options,
+        )
 
     async def estimate(
         self,
@@ -118,12 +124,18 @@ class Reprise(Keeping, Forking, Searching):
         engine: str = "local",
         passwords: Mapping[str, str] | None = None,
         **options: Any,
-    ) -> dict[str, Any]:
-        """What a run would take: see graph.usecases.estimate. Reads the documents, which is free and kept; asks no model."""
-        source, playbook = await asyncio.to_thread(absolute, sources, playbook)
-        wanted = apply(Settings(), options)
-        check_engine(self.parts, engine, wanted, key=False)
-        return await Estimator(self.parts, passwords or {}).estimate(source, playbook, engine, matter, wanted)
+    ) -> Estimate:
+        """Estimate what a run would take: see graph.usecases.estimate. Reads the documents, which is free and kept; asks
+        no model."""
+        return await estimate(
+            self.container,
+            sources,
+            matter=matter,
+            playbook=playbook,
+            engine=engine,
+            passwords=passwords,
+            options=options,
+        )
 
     async def resume(
         self,
@@ -151,7 +163,42 @@ class Reprise(Keeping, Forking, Searching):
         request = ResumeRequest(
             decisions, accept_all, reviewer, reason, retry_failed, accept_version, surface=surface, settings=changes
         )
-        return await resume(self.parts, thread, request, passwords=passwords, on_event=on_event)
+        return await resume(self.container, thread, request, passwords=passwords, on_event=on_event)
+
+    async def resume_all(
+        self, *, passwords: Mapping[str, str] | None = None, on_run: Callable[[ResumedRun], None] | None = None
+    ) -> ResumeAllReport:
+        """Take up every run that nobody drives and that waits for no person, one after another.
+
+        Then purges that were cut off are finished and old checkpoints are pruned (REPRISE_RETENTION_DAYS). `on_run` is
+        told of each run when it is done with. A run that fails is named in the report and keeps no other from its turn.
+        """
+        return await resume_all(self.container, passwords or {}, on_run)
+
+    async def fork(
+        self, thread: str, *, playbook: str, name: str | None = None, on_event: OnEvent | None = None, **options: Any
+    ) -> RunView:
+        """Score the documents of a run by another playbook, as a new thread of the same matter, and drive it.
+
+        No document is read and no model asked; what this playbook looks for and the run did not is named in the note
+        as not looked for. Decisions hold where a finding has the same score and reasons as before. `options` are
+        settings that may differ: review. Raises UnknownThread, PlaybookError, KnownThread, NotForkable, OptionError.
+        """
+        return await fork(self.container, thread, playbook=playbook, name=name, on_event=on_event, options=options)
+
+    async def measure(self, side: Side, sets: Sequence[GoldenSet], **options: Any) -> Measured:
+        """Run an engine over the documents of golden sets and compare: see graph.usecases.evaluate.measure."""
+        return await measure(self.container, side, sets, **options)
+
+    async def check_measurable(self, sides: Sequence[Side], sets: Sequence[GoldenSet], **options: Any) -> list[str]:
+        """Refuse what `measure` cannot measure: see graph.usecases.evaluate.check_measurable."""
+        return await check_measurable(self.container, sides, sets, **options)
+
+    def drain(self, reason: str) -> int:
+        """Let every run of this process stop at its next safe step; returns how many there are."""
+        return self.container.drain(reason)
+
+    # What changes a run without driving it.
 
     async def decide(
         self,
@@ -165,92 +212,127 @@ class Reprise(Keeping, Forking, Searching):
     ) -> int:
         """Store decisions on the waiting packet without going on; returns how many were new. Raises ReplyError."""
         request = ResumeRequest(decisions, accept_all, reviewer, reason, surface=surface)
-        return await decide(self.parts, thread, request)
+        return await decide(self.container, thread, request)
 
     async def cancel(self, thread: str) -> RunView:
         """Ask a run to stop for good; who drives it drains within seconds. Nothing that is done is lost."""
-        thread_id = await self.find(thread)
-        await self.parts.outside.database.execute("cancel", thread_id=thread_id)
-        return await self.views.run(thread_id)
+        return await cancel(self.container, thread)
 
-    async def status(self, thread: str) -> RunView:
-        """The run object."""
-        return await self.views.run(await self.find(thread))
+    async def prune(self, days: float | None = None, *, dry_run: bool = False) -> Pruned:
+        """Keep the latest checkpoint alone of threads that ended so many days ago; by default as the setting says."""
+        return await prune(self.container, days, dry_run=dry_run)
 
-    async def progress(self, thread: str) -> dict[str, Any]:
-        """How far a run is, at what pace, and what it does now: see graph.runtime.execution.progress."""
-        return await self.support.progress(await self.find(thread))
-
-    async def findings(self, thread: str) -> FindingsView:
-        """Every finding with its score and decision."""
-        thread_id = await self.find(thread)
-        run = await self._run(thread_id)
-        return FindingsView(await self.views.findings(run, valid_part((await self.views.head(thread_id)).values)))
-
-    async def facts(self, thread: str) -> FactsView:
-        """What each document states about itself: parties, dates, amounts, law; with its place."""
-        run = await self._run(await self.find(thread))
-        return await facts_of(self.parts.ledger, self.parts.outside.services.artifacts, run)
-
-    async def decisions(self, thread: str) -> list[Decision]:
-        """Every decision, oldest first."""
-        return await self.parts.ledger.decisions((await self._run(await self.find(thread))).run_id)
-
-    async def journal(self, thread: str) -> JournalView:
-        """Every call, oldest first."""
-        run = await self._run(await self.find(thread))
-        return JournalView(await self.parts.outside.database.rows("journal", run_id=run.run_id))
-
-    async def runs(self, limit: int = 1000) -> list[RunView]:
-        """The newest runs first."""
-        rows = await self.parts.outside.database.rows("runs", limit=limit)
-        return [await self.views.run(row["thread_id"]) for row in rows]
-
-    async def history(self, thread: str, limit: int = 100) -> list[dict[str, Any]]:
-        """Checkpoints, the newest first: id, step, node that comes next, headline, time."""
-        return await self.views.history(await self.find(thread), limit)
-
-    async def report(self, thread: str, kind: str = "md") -> str:
-        """The note, as md or html. Raises UserError while it is not written."""
-        run = await self._run(await self.find(thread))
-        refs = {ref.name: ref.sha256 for ref in await self.parts.ledger.artifacts(run.run_id)}
-        if f"note.{kind}" not in refs:
-            name = run.name or run.thread_id
-            raise UserError(f"The note of {name} is not written yet: see python run.py status {shell_word(name)}")
-        return (await self.parts.outside.services.artifacts.get(refs[f"note.{kind}"])).decode("utf-8")
-
-    def diagram(self) -> Diagram:
-        """The graph as Mermaid text."""
-        return self.views.diagram()
-
-    async def find(self, thread: str) -> str:
-        """The id of the thread that a name, UUID, unique prefix or `last` means."""
-        return await find_thread(self.parts.outside.database, thread)
+    async def purge(self, thread: str = "", *, matter: str = "", by: str = "", reason: str = "") -> list[Tombstone]:
+        """Erase a thread, or a matter with all its threads, for good: see graph.usecases.purge."""
+        return await purge(self.container, thread, matter, by, reason)
 
     async def migrate(self) -> list[str]:
-        """Bring the database up to date; the steps that were applied."""
-        return await migrate(self.parts.url)
+        """Bring the database up to date; returns the steps that were applied."""
+        return await migrate(self.container.url)
 
-    def drain(self, reason: str) -> int:
-        """Let every run of this process stop at its next safe step; returns how many there are."""
-        for driver in self._drivers:
-            driver.drain(reason)
-        return len(self._drivers)
+    # What is known of runs.
 
-    @asynccontextmanager
-    async def _drive(
-        self, thread_id: str, kind: str, step: str, passwords: Mapping[str, str] | None
-    ) -> AsyncIterator[Driver]:
-        outside = self.parts.driven(passwords or {})
-        async with drive(thread_id, outside, kind=kind, from_step=step) as driver:
-            self._drivers.add(driver)
-            try:
-                yield driver
-            finally:
-                self._drivers.discard(driver)
+    async def find(self, thread: str) -> str:
+        """Return the id of the thread that a name, UUID, unique prefix or `last` means."""
+        return await find(self.container, thread)
 
-    async def _run(self, thread_id: str) -> Run:
-        run = await self.views.run_of(thread_id)
-        if run is None:
-            raise UserError(f"Thread {thread_id} has not frozen its inputs yet: python run.py resume {thread_id}")
-        return run
+    async def status(self, thread: str) -> RunView:
+        """Return the run object."""
+        return await read_run_view(self.container, await self.find(thread))
+
+    async def runs(self, limit: int = 1000) -> list[RunView]:
+        """List the runs, the newest first."""
+        return await read_run_views(self.container, limit)
+
+    async def progress(self, thread: str) -> dict[str, Any]:
+        """Say how far a run is, at what pace, and what it does now: see graph.runtime.execution.progress."""
+        return await read_progress(self.container, thread)
+
+    async def show(self, thread: str) -> RunInspection:
+        """Say where a run stopped and why, and what a resume would do: see graph.inspection."""
+        return await inspect_run(self.container, thread)
+
+    async def findings(self, thread: str) -> FindingsView:
+        """List every finding with its score and decision."""
+        return await read_findings(self.container, thread)
+
+    async def facts(self, thread: str) -> FactsView:
+        """List what each document states about itself: parties, dates, amounts, law; with its place."""
+        return await read_facts(self.container, thread)
+
+    async def search(self, text: str, *, matter: str = "default", thread: str = "", limit: int = 20) -> SearchView:
+        """Find passages of a matter's documents that hold all words of `text`: see graph.inspection.search."""
+        return await search(self.container, text, matter=matter, thread=thread, limit=limit)
+
+    async def compare(self, first: str, second: str) -> Comparison:
+        """Compare two runs: documents, findings, suppliers. Raises UnknownThread."""
+        return await compare_runs(self.container, first, second)
+
+    async def unsearched(self, thread: str) -> list[str]:
+        """Say, a sentence each, what the playbook of a run asks for and its documents were not read for; [] for most."""
+        return await describe_unsearched(self.container, thread)
+
+    async def packet(self, thread: str) -> dict[str, Any]:
+        """Return the review packet that waits. Raises UserError when none does."""
+        return await read_packet(self.container, thread)
+
+    async def context(self, thread: str, document: str, spans: Sequence[Sequence[int]], reach: int) -> tuple[str, str]:
+        """Return at most `reach` characters of the document before and after a quote; empty where there are none."""
+        return await read_context(self.container, thread, document, spans, reach)
+
+    async def titles(self, thread: str, language: str = "en") -> dict[str, str]:
+        """Map each clause type to its title, by the playbook that the run froze."""
+        return await read_titles(self.container, thread, language)
+
+    async def decisions(self, thread: str) -> list[Decision]:
+        """List every decision, oldest first."""
+        return await read_decisions(self.container, thread)
+
+    async def journal(self, thread: str) -> JournalView:
+        """List every call, oldest first."""
+        return await read_journal(self.container, thread)
+
+    async def resumes(self, thread: str | None = None) -> list[dict[str, Any]]:
+        """List every start and resume of a run, or of all, oldest first: see graph.views.resumes."""
+        return await read_resumes(self.container, thread)
+
+    async def cost(self, thread: str) -> RunCost:
+        """Say what a run has cost, by step, model and document, and what a dry run estimated."""
+        return await read_cost(self.container, thread)
+
+    async def spent(self, thread: str) -> float:
+        """Return the US dollars spent so far; 0 while nothing is frozen."""
+        return await read_spent(self.container, thread)
+
+    async def coverage(self, thread: str) -> Coverage:
+        """Say what became of every document and page."""
+        return await read_coverage(self.container, thread)
+
+    async def releases(self, thread: str) -> list[str]:
+        """List where the released files of a run are."""
+        return await read_releases(self.container, thread)
+
+    async def history(self, thread: str, limit: int = 100) -> list[CheckpointRow]:
+        """List the checkpoints, the newest first."""
+        return await read_history(self.container, thread, limit)
+
+    async def report(self, thread: str, kind: str = "md") -> str:
+        """Return the note, as md or html. Raises UserError while it is not written."""
+        return await read_report(self.container, thread, kind)
+
+    async def purgeable(self, thread: str = "", *, matter: str = "") -> list[PurgeableThread]:
+        """List the threads that `purge` would erase."""
+        return await read_purgeable(self.container, thread, matter)
+
+    async def tombstones(self, limit: int = 1000) -> list[Tombstone]:
+        """List what was purged, newest first."""
+        return await read_tombstones(self.container, limit)
+
+    def diagram(self) -> Diagram:
+        """Draw the graph as Mermaid text."""
+        return draw_diagram(self.container)
+
+    @property
+    def outage(self) -> Outage:
+        """How an outage of the database is waited for; `telling` hears of it, `away` is true while it lasts."""
+        return self.container.database.outage

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from graph.composition import Container
 from graph.usecases.resume.plan import ResumeRequest, plan_resume
-from graph.usecases.resume.reading import examine, read_thread
+from graph.usecases.resume.reading import complete, examine
 from graph.views.remaining import RemainingWork
-from graph.views.run_view import RunView, Views
-from nodes.domain.runs.settings import Run
+from graph.views.run_records import RunRecords
+from graph.views.run_view import RunView
 from nodes.domain.shared.formats import count, one_line
 
 OUTCOMES = {
@@ -22,29 +23,28 @@ OUTCOMES = {
 """How the last drive ended, where that says why the run stands."""
 
 
-class Explained:
-    """What `show` adds to the run object and its counts."""
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a run stands, and what a resume of it would find."""
 
-    def __init__(self, parts: Container, views: Views) -> None:
-        self._parts, self._views = parts, views
-
-    async def of(self, run: Run, view: RunView, remaining: RemainingWork, driver: Mapping[str, Any]) -> dict[str, Any]:
-        """Keys: stopped (a sentence or None), versions (see VersionDiff.to_json), inputs (see PreflightReport.to_json), stale
-        [{document, stale}] of documents that changed after they were read."""
-        head = await self._views.head(run.thread_id)
-        reading = await read_thread(self._parts, head)
-        reading = await examine(self._parts, reading, restore=False, remaining=remaining)
-        plan = plan_resume(reading, ResumeRequest())
-        return {
-            "stopped": plan.stranded or _stopped(view, driver),
-            "versions": plan.versions,
-            "inputs": plan.inputs,
-            "stale": await self._parts.outside.database.rows("stale", run_id=run.run_id),
-        }
+    stopped: str | None
+    """A sentence; None for a run that is driven or at its end."""
+    versions: Mapping[str, Any] | None
+    """See VersionDiff.to_json."""
+    inputs: Mapping[str, Any] | None
+    """See PreflightReport.to_json."""
 
 
-def _stopped(view: RunView, driver: Mapping[str, Any]) -> str | None:
-    """Why nothing happens now; None for a run that is driven or at its end."""
+async def explain(
+    container: Container, records: RunRecords, view: RunView, remaining: RemainingWork, outcome: str
+) -> Explanation:
+    """Plan a resume without making it, and say why the run stands; `outcome` is that of its last drive, or killed."""
+    reading = await examine(container, await complete(container, records), restore=False, remaining=remaining)
+    plan = plan_resume(reading, ResumeRequest())
+    return Explanation(plan.stranded or _stopped(view, outcome), plan.versions, plan.inputs)
+
+
+def _stopped(view: RunView, outcome: str) -> str | None:
     match view.status:
         case "needs_review":
             return f"it waits for a person to decide on {count(view.findings['to_review'], 'finding')}"
@@ -55,7 +55,8 @@ def _stopped(view: RunView, driver: Mapping[str, Any]) -> str | None:
         case "cancelled":
             return "it was cancelled"
         case "interrupted":
-            outcome = str(driver.get("outcome") or "")
-            known = OUTCOMES.get("" if outcome == "killed" else outcome)
-            return known or (f"it was stopped in peace ({outcome})" if outcome != "ended" else "nobody has gone on yet")
+            sentence = OUTCOMES.get("" if outcome == "killed" else outcome)
+            return sentence or (
+                f"it was stopped in peace ({outcome})" if outcome != "ended" else "nobody has gone on yet"
+            )
     return None

@@ -1,4 +1,4 @@
-"""What callers of the facade say, in the form in which the graph takes it."""
+"""Check what callers of the facade ask for, and bring it into the form in which the graph takes it."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from nodes.domain.shared.errors import EndpointRefused, MissingPart
 def reply_of(
     decisions: Sequence[Mapping[str, Any]] | None, accept_all: bool, reviewer: str, reason: str
 ) -> dict[str, Any] | None:
-    """The reply to the gate in its own form; the user of the machine signs when no one else is named."""
+    """Build the reply to the gate; the user of the machine signs when no one else is named."""
     if decisions is None and not accept_all:
         return None
     reply: dict[str, Any] = {"reviewer": reviewer or getpass.getuser()}
     if decisions is not None:
-        reply["decisions"] = [dict(each) if isinstance(each, Mapping) else each for each in decisions]
+        reply["decisions"] = [dict(decision) if isinstance(decision, Mapping) else decision for decision in decisions]
     if accept_all:
         reply |= {"accept_all": True, "reason": reason}
     return reply
 
 
 def absolute(sources: Sequence[str | os.PathLike[str]], playbook: str) -> tuple[str, str]:
-    """Source and playbook with paths that a resume from another working folder still finds."""
-    places = [os.path.abspath(each) if Path(each).exists() else str(each) for each in sources]
+    """Make the paths of source and playbook such that a resume from another working folder still finds them."""
+    places = [os.path.abspath(source) if Path(source).exists() else str(source) for source in sources]
     return "\n".join(places), os.path.abspath(playbook) if Path(playbook).is_file() else playbook
 
 
 def plain(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as JSON has them; what is None is left out."""
+    """Turn options into JSON; those that are None are left out."""
     return {
-        name: str(value) if isinstance(value, Decimal) else value
-        for name, value in options.items()
-        if value is not None
+        name: str(setting) if isinstance(setting, Decimal) else setting
+        for name, setting in options.items()
+        if setting is not None
     }
 
 
-def check_reading(parts: Container, settings: Settings) -> None:
-    """Refuse before the night what would fail page by page. Raises MissingPart."""
-    lacking = lacking_for_ocr(settings.language) if parts.settings.ocr else ()
+def check_reading(container: Container, settings: Settings) -> None:
+    """Refuse before the work begins what would fail page by page. Raises MissingPart."""
+    lacking = lacking_for_ocr(settings.language) if container.settings.ocr else ()
     if lacking:
         raise MissingPart(
             f"Scanned pages could not be read, since {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} "
@@ -55,26 +55,26 @@ def check_reading(parts: Container, settings: Settings) -> None:
         )
 
 
-def check_engine(parts: Container, engine: str, settings: Settings, *, key: bool = True) -> None:
+def check_engine(container: Container, engine: str, settings: Settings, *, key: bool = True) -> None:
     """Refuse before a cent is spent: an engine without its key, a budget without a price.
 
     Raises OptionError, EndpointRefused, and MissingPart where scanned pages could not be read.
     """
-    check_reading(parts, settings)
+    check_reading(container, settings)
     if engine not in ENGINES:
         raise OptionError(f"There is no engine {engine}: use {' or '.join(ENGINES)}.")
     if engine == "local":
         return
-    if key and not parts.has_key:
+    if key and not container.has_key:
         raise EndpointRefused(
             "The engine openai needs a key: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint), "
             "or use --engine local."
         )
-    if key and parts.settings.endpoint_problem:
-        raise EndpointRefused(f"{parts.settings.endpoint_problem}; set it right, or use --engine local.")
-    models = {**parts.outside.services.models, **settings.models}
+    if key and container.settings.endpoint_problem:
+        raise EndpointRefused(f"{container.settings.endpoint_problem}; set it right, or use --engine local.")
+    models = {**container.services.models, **settings.models}
     for model in [model for step in models for model in chain(models, step)]:
-        if settings.budget_usd is not None and not parts.prices.knows(model):
+        if settings.budget_usd is not None and not container.prices.knows(model):
             raise OptionError(
                 f"The price of {model} is not known, so a budget for it cannot be kept: "
                 "name the price in the file of REPRISE_PRICES, or leave the budget out."

@@ -1,14 +1,12 @@
-"""Old checkpoints of finished threads: after a time only the latest is kept, from which everything is still shown."""
+"""Prune old checkpoints of finished threads: only the latest is kept, from which everything is still shown."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-
+from graph.composition import Container
 from graph.runtime.fault_points import boundary
-from graph.runtime.postgres.database import Database
 from graph.runtime.postgres.lease import Lease
 from nodes.domain.shared.errors import ThreadBusy
 
@@ -32,34 +30,36 @@ class Pruned:
         return asdict(self)
 
 
-async def prune(
-    database: Database, saver: AsyncPostgresSaver, seconds: float, lease_seconds: float, *, dry_run: bool = False
-) -> Pruned:
-    """Keep the latest checkpoint alone of every thread that ended or was cancelled so many seconds ago.
+async def prune(container: Container, days: float | None = None, *, dry_run: bool = False) -> Pruned:
+    """Keep the latest checkpoint alone of every thread that ended or was cancelled so many days ago; by default as the
+    setting says.
 
     A thread that is driven just then is left for the next time. `dry_run` counts checkpoints and removes nothing.
     """
     total = Pruned(dry_run=dry_run)
-    for row in await database.rows("ripe", seconds=min(seconds, LONGEST)):
+    if days is None and not (days := container.settings.retention_days):
+        return total
+    for row in await container.database.rows("ripe", seconds=min(days * DAY, LONGEST)):
         if dry_run:
             total = replace(total, threads=total.threads + 1, checkpoints=total.checkpoints + row["checkpoints"] - 1)
             continue
-        lease = Lease(database, row["thread_id"], ttl=lease_seconds)
+        lease = Lease(container.database, row["thread_id"], ttl=container.lease_seconds)
         try:
             await lease.take()
         except ThreadBusy:
             continue
         try:
-            total = await _keep_latest(database, saver, row["thread_id"], total)
+            total = await _keep_latest(container, row["thread_id"], total)
         finally:
             await lease.release()
     return total
 
 
-async def _keep_latest(database: Database, saver: AsyncPostgresSaver, thread_id: str, total: Pruned) -> Pruned:
+async def _keep_latest(container: Container, thread_id: str, total: Pruned) -> Pruned:
+    database = container.database
     before = await database.row("checkpoint_rows", thread_id=thread_id) or {}
     with boundary("saver.prune"):
-        await saver.aprune([thread_id], strategy="keep_latest")
+        await container.saver.aprune([thread_id], strategy="keep_latest")
     after = await database.row("checkpoint_rows", thread_id=thread_id) or {}
-    gone = {name: getattr(total, name) + before[name] - after[name] for name in ("checkpoints", "writes", "blobs")}
-    return replace(total, threads=total.threads + 1, **gone)
+    removed = {name: getattr(total, name) + before[name] - after[name] for name in ("checkpoints", "writes", "blobs")}
+    return replace(total, threads=total.threads + 1, **removed)

@@ -1,31 +1,53 @@
-"""What the outbox of a run still holds, for whoever looks at it."""
+"""What the outbox of a run still holds."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
-from graph.runtime.postgres.database import Database
+from graph.composition import Container
 from nodes.domain.runs.effects import EFFECTS
 
 
-async def effects(database: Database, run_id: str) -> list[dict[str, Any]]:
-    """Every effect of a run, in order: kind, name, key, state, resolution, attempts (that failed), error, where."""
-    return [
-        {
-            **{name: row[name] for name in ("kind", "key", "state", "attempts", "error")},
-            "resolution": EFFECTS[row["kind"]].resolution if row["kind"] in EFFECTS else None,
-            "name": row["payload"].get("name") or "",
-            "where": row["payload"].get("where") or row["payload"].get("name") or "",
-        }
-        for row in await database.rows("effects", run_id=run_id)
-    ]
+class EffectRow(TypedDict):
+    """One effect of a run."""
+
+    kind: str
+    key: str
+    state: str
+    attempts: int
+    """Those that failed."""
+    error: str
+    resolution: str | None
+    name: str
+    where: str
 
 
-async def undelivered(database: Database, run_id: str) -> str:
-    """Why an effect of a run that has ended is not done, in a sentence; "" when all are."""
+def effect_row(row: Mapping[str, Any]) -> EffectRow:
+    """Turn a row of reprise.effects into what people are shown."""
+    payload = row["payload"]
+    return {
+        "kind": row["kind"],
+        "key": row["key"],
+        "state": row["state"],
+        "attempts": row["attempts"],
+        "error": row["error"],
+        "resolution": EFFECTS[row["kind"]].resolution if row["kind"] in EFFECTS else None,
+        "name": payload.get("name") or "",
+        "where": payload.get("where") or payload.get("name") or "",
+    }
+
+
+async def read_effects(container: Container, run_id: str) -> list[EffectRow]:
+    """Read every effect of a run, oldest first."""
+    return [effect_row(row) for row in await container.database.rows("effects", run_id=run_id)]
+
+
+def undelivered(effects: Sequence[EffectRow]) -> str:
+    """Say why an effect of a run that has ended is not done, in a sentence; "" when all are."""
     # A note that was written anew has effects of its own: those of the note before it count no more.
-    newest = {(one["kind"], one["name"]): one for one in await effects(database, run_id)}
-    for one in newest.values():
-        if one["state"] == "pending":
-            return one["error"] or f"The {one['kind']} to {one['where']} is not done yet."
+    newest = {(effect["kind"], effect["name"]): effect for effect in effects}
+    for effect in newest.values():
+        if effect["state"] == "pending":
+            return effect["error"] or f"The {effect['kind']} to {effect['where']} is not done yet."
     return ""

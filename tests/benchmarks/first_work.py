@@ -69,7 +69,7 @@ def prepare(folder: Path, documents: int, database: str) -> dict[str, str]:
 async def as_if_done(documents: int, database: str, home: Path) -> None:
     """All documents but the last as a run would have left them."""
     async with Reprise.open(database_url=database, home=home) as reprise:
-        artifacts = reprise.parts.outside.services.artifacts
+        artifacts = reprise.container.services.artifacts
         values = {"ref": await artifacts.put(b"[]"), "last": documents}
         view = await reprise.status("long")
         batches = []

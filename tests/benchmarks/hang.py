@@ -41,12 +41,12 @@ async def run(count: int, hanging: bool) -> tuple[float, float, dict[str, int]]:
     async with place() as folder:
         source = documents(folder / "room", count)
         async with reprise_at(folder) as reprise:
-            with_tools(reprise, tools(reprise.parts.outside.services.artifacts, hold if hanging else calmly))
+            with_tools(reprise, tools(reprise.container.services.artifacts, hold if hanging else calmly))
             began = time.monotonic()
             view = await reprise.start(source, thread="t", engine="openai", review="never", concurrency=SLOTS)
             seconds = time.monotonic() - began
             held = rows(
-                reprise.parts.url,
+                reprise.container.url,
                 "SELECT coalesce(extract(epoch FROM sum(finished_at - started_at)), 0)::float AS s "
                 "FROM reprise.calls WHERE state = 'abandoned'",
             )[0]["s"]

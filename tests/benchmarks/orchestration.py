@@ -35,7 +35,7 @@ async def once(count: int, profile: str = "") -> dict[str, float]:
     async with place() as folder:
         source = documents(folder / "room", count)
         async with reprise_at(folder) as reprise:
-            with_tools(reprise, tools(reprise.parts.outside.services.artifacts))
+            with_tools(reprise, tools(reprise.container.services.artifacts))
             began, wall = time.process_time(), time.monotonic()
             if profile:
                 import cProfile
@@ -47,8 +47,8 @@ async def once(count: int, profile: str = "") -> dict[str, float]:
                 profiler.disable()
                 profiler.dump_stats(profile)
             cpu, wall = time.process_time() - began, time.monotonic() - wall
-            assert run.documents["done"] == count, run.data
-            steps = [row["bytes"] for row in rows(reprise.parts.url, PER_STEP, "none")]
+            assert run.documents["done"] == count, run.to_json()
+            steps = [row["bytes"] for row in rows(reprise.container.url, PER_STEP, "none")]
         return {
             "documents": count,
             "cpu_ms": 1000 * cpu / count,

@@ -73,13 +73,13 @@ async def stored(reprise: Reprise, texts: Sequence[DocumentText], matter: str, *
     sources = [SourceDocument(f"{n}.txt", f"{matter}{n}", 1, 1, f"/{n}.txt") for n in range(len(texts))]
     settings = Settings(models={}, budget_usd=Decimal(1))
     of_run = ("", "case-law", "x", "local", 1, settings, {}, len(texts), "src", datetime.now(UTC))
-    run = await reprise.parts.ledger.open_run(Run(*ids, "", matter, *of_run), sources)
-    refs = [await reprise.parts.outside.services.artifacts.put(json.dumps(one.to_json()).encode()) for one in texts]
+    run = await reprise.container.ledger.open_run(Run(*ids, "", matter, *of_run), sources)
+    refs = [await reprise.container.services.artifacts.put(json.dumps(one.to_json()).encode()) for one in texts]
     begun = time.monotonic()
     for n, (text, ref) in enumerate(zip(texts, refs, strict=True)):
         row = DocumentResult(n, f"{n}.txt", f"{matter}{n}", "done", language="fr", text_ref=ref)
         entries: Sequence[Entry] = entries_of(text) if indexed else ()
-        await reprise.parts.ledger.finish_document(run.run_id, row, entries)
+        await reprise.container.ledger.finish_document(run.run_id, row, entries)
     seconds = (time.monotonic() - begun) / len(texts)
     print(f"stored {'with' if indexed else 'without'} entries: {1000 * seconds:.1f} ms a document", flush=True)
 
@@ -97,12 +97,12 @@ async def measured(count: int, *, judged: bool) -> int:
     async with place() as folder, reprise_at(folder) as reprise:
         await stored(reprise, texts, "bare", indexed=False)
         await stored(reprise, texts, "full", indexed=True)
-        size = number(reprise.parts.url, "SELECT pg_total_relation_size('reprise.entries')")
-        rows = number(reprise.parts.url, "SELECT count(*) FROM reprise.entries")
+        size = number(reprise.container.url, "SELECT pg_total_relation_size('reprise.entries')")
+        rows = number(reprise.container.url, "SELECT count(*) FROM reprise.entries")
         chars = sum(len(text.text.encode()) for text in texts)
         print(f"{count} documents, {chars / 1e6:.1f} MB of text, {rows} entries, {size / 1e6:.1f} MB of index")
         begun = time.monotonic()
-        assert await asyncio.to_thread(stemmed_anew, reprise.parts.url, texts, "licenciement")
+        assert await asyncio.to_thread(stemmed_anew, reprise.container.url, texts, "licenciement")
         plain = time.monotonic() - begun
         took, hits = [], 0
         for question in QUESTIONS:

@@ -61,10 +61,10 @@ async def with_read_ahead(count: int) -> Slots:
     async with place() as folder:
         source = documents(folder / "room", count)
         async with reprise_at(folder) as reprise:
-            with_tools(reprise, tools(reprise.parts.outside.services.artifacts, slots.hold))
+            with_tools(reprise, tools(reprise.container.services.artifacts, slots.hold))
             options = {"engine": "openai", "review": "never", "concurrency": SLOTS, "batch_size": BATCH}
             run = await reprise.start(source, thread="t", **options)
-            assert run.documents["done"] == count, run.data
+            assert run.documents["done"] == count, run.to_json()
     return slots
 
 

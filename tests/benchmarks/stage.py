@@ -132,9 +132,9 @@ def tools(artifacts: Artifacts, hold: Hold = at_once) -> dict[str, Any]:
 
 def with_tools(reprise: Reprise, made: Mapping[str, Any]) -> Reprise:
     """The same facade over other tools."""
-    services = replace(reprise.parts.outside.services, sources=FolderSources())
-    outside = replace(reprise.parts.outside, services=services)
-    reprise.parts = replace(reprise.parts, outside=outside, tools=dict(made), has_key=True)
+    services = replace(reprise.container.services, sources=FolderSources())
+    outside = replace(reprise.container.outside, services=services)
+    reprise.container = replace(reprise.container, outside=outside, tools=dict(made), has_key=True)
     return reprise
 
 

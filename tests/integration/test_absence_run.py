@@ -28,7 +28,7 @@ async def test_a_missing_cap_is_in_the_findings_the_packet_and_the_note_of_a_run
     assert view.findings["total"] == len(found) == sum(view.findings["by_risk"].values())
     stored = rows(database, "SELECT sum(findings) AS n FROM reprise.run_document")[0]["n"]
     assert stored == len(found) - 2
-    packet = await reprise.support.packet(view.thread_id)
+    packet = await reprise.packet(view.thread_id)
     assert {one.finding_id for one in absent} <= {one["finding_id"] for one in packet["findings"]}
     assert packet["counts"]["by_alignment"]["absent"] == 2
     reason = "the liability clause is in annex 3"

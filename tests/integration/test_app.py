@@ -15,6 +15,7 @@ from sample_contracts import contracts
 import graph
 from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint
+from graph.views.threads import read_run
 from nodes.domain.runs.options import OptionError
 from nodes.domain.shared.errors import EndpointRefused, KnownThread, ReplyError, SourceError, ThreadBusy, UnknownThread
 
@@ -141,9 +142,9 @@ async def test_the_language_that_is_given_is_that_of_the_note_and_no_french_cont
     await reprise.start(room, thread="t", review="never", language="en")
     assert [(one.clause_type, one.quote) for one in await reprise.findings("t")] == [("cap_on_liability", clause)]
     assert "# Due diligence of supplier contracts" in await reprise.report("t")
-    run = await reprise.views.run_of(await reprise.find("t"))
+    run = await read_run(reprise.container, await reprise.find("t"))
     assert run is not None
-    languages = {row.document: row.language for row in await reprise.parts.ledger.documents(run.run_id, 0, 9)}
+    languages = {row.document: row.language for row in await reprise.container.ledger.documents(run.run_id, 0, 9)}
     assert languages == {"contrat.txt": "fr", "short.txt": "en"}
 
 
@@ -189,7 +190,7 @@ async def test_a_thread_is_found_by_name_id_prefix_and_last(reprise: Reprise, tm
 
 async def test_a_driven_thread_refuses_a_second_driver_of_the_same_process(reprise: Reprise, tmp_path: Path) -> None:
     run = await reprise.start(contracts(tmp_path / "room", 1), thread="t", review="always")
-    async with graph.drive(run.thread_id, reprise.parts.outside):
+    async with graph.drive(run.thread_id, reprise.container.outside):
         assert (await reprise.status("t")).status == "running"
         with pytest.raises(ThreadBusy):
             await reprise.resume("t")

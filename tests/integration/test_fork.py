@@ -19,6 +19,7 @@ from sample_contracts import contracts
 from graph import Reprise, build_graph, memory_services
 from graph.runtime.fault_points import counted
 from graph.testing.endpoint import ScriptedEndpoint
+from graph.views.threads import read_run
 from nodes.domain.shared.errors import KnownThread, NotForkable, PlaybookError
 
 SHIPPED = (ROOT / "nodes" / "playbooks" / "due-diligence.toml").read_text("utf-8")
@@ -59,8 +60,8 @@ async def test_a_fork_of_a_finished_run_scores_its_findings_without_a_call(
     assert view.parent_thread_id == parent.thread_id and parent.parent_thread_id is None
     assert (view.matter, view.engine, parent.status) == (parent.matter, "local", "completed")
     assert "# Due diligence of supplier contracts: second" in await reprise.report("second")
-    assert [one.playbook_sha256 for one in [await reprise.views.run_of(view.thread_id)] if one] != [
-        one.playbook_sha256 for one in [await reprise.views.run_of(parent.thread_id)] if one
+    assert [one.playbook_sha256 for one in [await read_run(reprise.container, view.thread_id)] if one] != [
+        one.playbook_sha256 for one in [await read_run(reprise.container, parent.thread_id)] if one
     ]
 
 
@@ -122,7 +123,7 @@ async def test_decisions_hold_where_a_finding_looks_the_same_and_are_asked_again
     )
     assert text != STRICT
     other = await reprise.fork("decided", playbook=playbook(tmp_path, text), name="other")
-    asked = {one["finding_id"] for one in (await reprise.support.packet(other.thread_id))["findings"]}
+    asked = {one["finding_id"] for one in (await reprise.packet(other.thread_id))["findings"]}
     kept = {one.finding_id for one in await reprise.decisions("other")}
     moved = {one.finding_id for one in await reprise.findings("decided") if one.clause_type.startswith("termination_")}
     assert moved and moved <= asked and not kept & moved and not asked & kept
@@ -144,19 +145,19 @@ async def test_what_the_parent_did_not_look_for_is_named_and_not_reported_missin
     await reprise.start(risky(tmp_path / "room", 2), thread="first", review="never")
     view = await reprise.fork("first", playbook=playbook(tmp_path, SHIPPED + PETS), name="pets", review="never")
     assert not [one for one in await reprise.findings("pets") if one.about == "pets"]
-    assert await reprise.unsought("pets") == ["pets was not looked for in 2 documents: start a new run to look for it."]
+    assert await reprise.unsearched("pets") == ["pets was not looked for in 2 documents: start a new run to look for it."]
     note = await reprise.report("pets")
     assert "Not looked for in 2 documents: Pets." in note and "No clause on “Pets”" not in note
     assert view.findings == (await reprise.status("first")).findings
     again = await reprise.fork("pets", playbook="due-diligence", name="back", review="never")
-    assert again.status == "completed" and await reprise.unsought("back") == []
+    assert again.status == "completed" and await reprise.unsearched("back") == []
 
 
 async def test_rules_of_the_new_playbook_are_not_said_to_have_been_applied(reprise: Reprise, tmp_path: Path) -> None:
     await reprise.start(risky(tmp_path / "room", 1), thread="first", review="never")
     own = '\n[[rules]]\nlanguage = "en"\ntype = "insurance"\nkeywords = ["insur"]\n'
     await reprise.fork("first", playbook=playbook(tmp_path, SHIPPED + own), name="own", review="never")
-    assert await reprise.unsought("own") == [
+    assert await reprise.unsearched("own") == [
         "The rules of this playbook were not applied: start a new run to look with them."
     ]
 

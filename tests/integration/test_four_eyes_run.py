@@ -21,12 +21,12 @@ async def test_one_decision_leaves_it_waiting_and_a_second_person_settles_it(
     file = tmp_path / "two.toml"
     file.write_text(SHIPPED.replace('from_risk = "high"\n', FOUR_EYES))
     view = await reprise.start(risky(tmp_path / "room", 1), thread="two", playbook=str(file))
-    asked = await reprise.support.packet(view.thread_id)
+    asked = await reprise.packet(view.thread_id)
     assert asked["several"]
     every = [{"finding_id": one["finding_id"], "verdict": "accept"} for one in asked["findings"]]
     view = await reprise.resume("two", decisions=every, reviewer="A. Martin")
     assert (view.status, view.findings["to_review"]) == ("needs_review", len(asked["several"]))
-    second = await reprise.support.packet(view.thread_id)
+    second = await reprise.packet(view.thread_id)
     assert set(second["said"]) == set(asked["several"])
     payload = gate_payload(second, sha256_of(second))
     assert payload["second_wanted"] == len(second["said"])
@@ -47,11 +47,11 @@ async def test_two_who_differ_leave_it_waiting_and_a_third_settles_it(reprise: R
     file = tmp_path / "two.toml"
     file.write_text(SHIPPED.replace('from_risk = "high"\n', FOUR_EYES))
     view = await reprise.start(risky(tmp_path / "room", 1), thread="differ", playbook=str(file))
-    one = next(iter((await reprise.support.packet(view.thread_id))["several"]))
+    one = next(iter((await reprise.packet(view.thread_id))["several"]))
     for reviewer, verdict in (("A", "accept"), ("B", "reject")):
         said = [{"finding_id": one, "verdict": verdict, "reason": "because"}]
         assert await reprise.decide("differ", said, reviewer=reviewer) == 1
-    asked = await reprise.support.packet(view.thread_id)
+    asked = await reprise.packet(view.thread_id)
     assert one in undecided(asked, await reprise.decisions("differ"))
     assert await reprise.decide("differ", [{"finding_id": one, "verdict": "reject", "reason": "x"}], reviewer="C") == 1
     assert one not in undecided(asked, await reprise.decisions("differ"))

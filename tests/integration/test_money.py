@@ -95,7 +95,7 @@ async def test_cost_by_step_model_and_document_add_up_and_failed_calls_are_in_it
 ) -> None:
     endpoint.script([{"match": "Firm 1 Ltd", "times": 1, "respond": "this is no JSON"}])
     run = await asking.start(contracts(tmp_path / "room", 4), thread="t", models=MODELS, **OPENAI)
-    cost = await asking.support.cost(run.thread_id)
+    cost = await asking.cost(run.thread_id)
     sums = [sum(row["usd"] for row in cost[level]) for level in ("by_step", "by_model", "by_document")]
     assert (
         sums[0] == sums[1] == sums[2]
@@ -113,7 +113,7 @@ async def test_cost_by_step_model_and_document_add_up_and_failed_calls_are_in_it
 async def test_calls_without_a_price_are_counted_and_never_nothing(asking: Reprise, tmp_path: Path) -> None:
     models = {"extract": "house-7b", "summarize": "gpt-4.1-nano"}
     run = await asking.start(contracts(tmp_path / "room", 3), thread="t", models=models, **OPENAI)
-    cost = await asking.support.cost(run.thread_id)
+    cost = await asking.cost(run.thread_id)
     assert (cost["basis"], cost["calls_unpriced"]) == ("unknown", 3)
     assert sum(row["unpriced"] for row in cost["by_document"]) == 3
 
@@ -129,7 +129,7 @@ async def test_a_dry_run_asks_no_model_and_what_it_read_is_not_read_again(
     run = await asking.start(room, thread="t", models=MODELS, **OPENAI)
     read = rows(database, "SELECT state FROM reprise.calls WHERE run_id = %s AND tool = 'reader'", run.run_id)
     assert [row["state"] for row in read] == ["reused"] * 6
-    cost = await asking.support.cost(run.thread_id)
+    cost = await asking.cost(run.thread_id)
     kept = cost["estimate"]
     assert kept["usd"] == estimate["usd"] and kept["made_at"]
     asked = endpoint.counts()["received"]

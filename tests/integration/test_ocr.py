@@ -27,7 +27,7 @@ from graph.adapters.processes.worker_pool import WorkerDied, WorkerPool
 from nodes.domain.shared.errors import MissingPart
 
 needs_tesseract = pytest.mark.skipif(
-    not tesseract.reads(""), reason="Tesseract is not installed with its data for French and English"
+    not tesseract.data_for(""), reason="Tesseract is not installed with its data for French and English"
 )
 FRENCH = "Le préavis dû à l'acheteur est de trente-cinq jours, même à la clôture de l'œuvre."
 HEAD = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
@@ -69,27 +69,27 @@ def test_a_program_that_fails_or_says_nothing_reads_no_line(monkeypatch: pytest.
     import numpy
 
     assert tesseract.recognise(numpy.full((40, 40), 255, numpy.uint8), 200, "fra") == []
-    tesseract._asked.cache_clear()
-    assert (tesseract.version(), tesseract.languages(), tesseract.reads("fr")) == ("", (), "")
-    tesseract._asked.cache_clear()
+    tesseract._installation.cache_clear()
+    assert (tesseract.version(), tesseract.languages(), tesseract.data_for("fr")) == ("", (), "")
+    tesseract._installation.cache_clear()
 
 
 def test_without_the_data_of_a_language_tesseract_reads_none_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tesseract, "version", lambda: "5.3.0")
     monkeypatch.setattr(tesseract, "languages", lambda: ("en",))
-    assert tesseract.reads("en") == "eng"
-    assert tesseract.reads("fr") == "" and tesseract.reads("") == ""
+    assert tesseract.data_for("en") == "eng"
+    assert tesseract.data_for("fr") == "" and tesseract.data_for("") == ""
 
 
 def test_a_page_that_tesseract_is_unsure_of_is_read_by_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    sure, unsure, other = ([ocr.Found([("x", 0, 0, 1, 1)], share)] for share in (0.95, 0.4, 0.9))
+    sure, unsure, other = ([ocr.OcrLine([("x", 0, 0, 1, 1)], share)] for share in (0.95, 0.4, 0.9))
     monkeypatch.setattr(ocr.rapid_ocr, "read_upright", lambda picture: (0, other, (1, 1)))
     picture: Any = Image.new("L", (1, 1))
     picture.shape = (1, 1)
     for lines, wanted in ((sure, sure), (unsure, other), ([], other)):
         monkeypatch.setattr(ocr.tesseract, "recognise", lambda *_, lines=lines: lines)
-        assert ocr.recognised(picture, "fra")[1] == wanted
-    assert ocr.recognised(picture, "")[1] == other
+        assert ocr.recognise(picture, "fra")[1] == wanted
+    assert ocr.recognise(picture, "")[1] == other
 
 
 @needs_tesseract
@@ -108,8 +108,8 @@ async def test_a_run_is_refused_before_it_begins_where_scans_could_not_be_read(
     with pytest.raises(MissingPart, match=r"rapidocr and onnxruntime are missing: pip install .*REPRISE_OCR=false"):
         await reprise.start(str(tmp_path))
     assert await reprise.runs() == []
-    reprise.parts = dataclasses.replace(
-        reprise.parts, settings=reprise.parts.settings.model_copy(update={"ocr": False})
+    reprise.container = dataclasses.replace(
+        reprise.container, settings=reprise.container.settings.model_copy(update={"ocr": False})
     )
     assert (await reprise.start(str(tmp_path))).documents["total"] == 1
 

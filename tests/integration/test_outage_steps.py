@@ -43,13 +43,13 @@ def counts(url: str) -> dict[str, Any]:
 async def outcome(reprise: Reprise, thread: str = "t") -> dict[str, Any]:
     """What came of a run."""
     view = await reprise.status(thread)
-    findings = [{**one.to_json(), "boxes": None, "decision": None} for one in await reprise.findings(thread)]
+    findings = [{**finding.to_json(), "boxes": None, "decision": None} for finding in await reprise.findings(thread)]
     return {
         "status": view.status,
         "documents": view.documents,
         "pages": view.pages,
         "calls": (view.cost["calls"], view.cost["calls_lost"]),
-        "findings": sorted(json.dumps(one, sort_keys=True) for one in findings),
+        "findings": sorted(json.dumps(finding, sort_keys=True) for finding in findings),
     }
 
 

@@ -113,7 +113,7 @@ async def test_what_another_run_of_the_matter_used_stays_until_that_one_is_purge
     await reprise.purge("first")
     assert number(database, "SELECT count(*) FROM reprise.answers") >= answers - 1
     assert said == ([one.to_json() for one in await reprise.findings("second")], await reprise.report("second"))
-    assert (await reprise.support.show(other))["artifacts"]["missing"] == []
+    assert (await reprise.show(other))["artifacts"]["missing"] == []
     read = "SELECT count(*) FROM reprise.calls WHERE tool = 'reader' AND state = 'completed'"
     before = number(database, read)
     await decided(reprise, room, "third")
@@ -132,7 +132,7 @@ async def test_a_fork_stays_whole_when_its_parent_is_purged(
     said = [one.to_json() for one in await reprise.findings("fork")], await reprise.report("fork")
     await reprise.purge("parent")
     assert said == ([one.to_json() for one in await reprise.findings("fork")], await reprise.report("fork"))
-    assert (await reprise.support.show(fork.thread_id))["artifacts"]["missing"] == []
+    assert (await reprise.show(fork.thread_id))["artifacts"]["missing"] == []
     await reprise.purge("fork")
     assert told(database, home) == set()
 
@@ -152,7 +152,7 @@ async def test_a_matter_goes_as_a_whole_and_another_with_the_same_documents_stay
     assert sorted(stone["name"] for stone in stones) == ["", "a1", "a2"]
     assert {stone["matter"] for stone in stones} == {"A"}
     assert said == ([one.to_json() for one in await reprise.findings("b1")], await reprise.report("b1"))
-    assert (await reprise.support.show(kept))["artifacts"]["missing"] == []
+    assert (await reprise.show(kept))["artifacts"]["missing"] == []
     for table in ("answers", "calls", "estimates", "runs"):
         assert number(database, f"SELECT count(*) FROM reprise.{table} WHERE matter = 'A'") == 0
     assert [view.name for view in await reprise.runs()] == ["b1"]

@@ -10,8 +10,8 @@ from reader_desk import Desk, pdf
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from graph.adapters.documents.document_text import encoded
-from graph.adapters.documents.pdf.document import HEAVIEST
+from graph.adapters.documents.document_text import encode
+from graph.adapters.documents.pdf.document import MAX_BATCH_WEIGHT
 from graph.adapters.documents.pdf.pdfium_calls import SLOTS
 from nodes.domain.text.documents import BOX_UNIT, DocumentText, Page
 
@@ -34,7 +34,7 @@ async def test_pages_that_fill_a_batch_each_are_all_read_with_every_word_in_its_
 ) -> None:
     pages = [lambda canvas, page=page: crowded(page, canvas) for page in range(3)]
     text = await desk.text(pdf(tmp_path / "a.pdf", *pages, size=(WIDTH, HEIGHT)))
-    assert 2 * LINES * WORDS > SLOTS and len(line_of(0, 0)) * LINES > HEAVIEST, "else nothing is cut"
+    assert 2 * LINES * WORDS > SLOTS and len(line_of(0, 0)) * LINES > MAX_BATCH_WEIGHT, "else nothing is cut"
     for number, page in enumerate(text.pages):
         lines = [line_of(number, line) for line in range(LINES)]
         assert text.text[page.start : page.end] == "\n".join(lines) + "\n"
@@ -54,5 +54,5 @@ def test_the_bytes_of_a_text_are_its_canonical_json() -> None:
     text = DocumentText("0" * 64, 'Fée "a"\n\f', pages, "fr", ("“One”.",), ((0, 4),), ((1, "white", "\u2028x"),))
     for one in (text, DocumentText("", "", (), "")):
         plain = json.dumps(one.to_json(), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-        assert encoded(one) == plain.encode()
-        assert encoded(DocumentText.from_json(json.loads(encoded(one)))) == encoded(one)
+        assert encode(one) == plain.encode()
+        assert encode(DocumentText.from_json(json.loads(encode(one)))) == encode(one)

@@ -261,7 +261,7 @@ async def test_hidden_text_that_says_something_is_a_finding(desk: Desk, tmp_path
 
     text = await desk.text(pdf(tmp_path / "a.pdf", draw, ghost("7")))
     found = hidden_findings(text, SourceDocument("a.pdf", "0" * 64, 1, 1, "/a.pdf"), "A")
-    assert [(one.clause_type, one.page, one.alignment) for one in found] == [
+    assert [(finding.clause_type, finding.page, finding.alignment) for finding in found] == [
         ("hidden_text", 1, "not_found"),
         ("instruction_to_model", 1, "not_found"),
     ]

@@ -191,15 +191,15 @@ async def test_a_text_or_facts_of_a_done_document_are_made_again_where_a_later_s
 ) -> None:
     await reprise.start(room, thread="t")
     view, since = await reprise.status("t"), newest(database)
-    run = await reprise.parts.ledger.run(view.run_id)
-    (before,) = await reprise.parts.ledger.documents(view.run_id, 3, 4)
+    run = await reprise.container.ledger.run(view.run_id)
+    (before,) = await reprise.container.ledger.documents(view.run_id, 3, 4)
     spoil(home, getattr(before, what), "changed")
     read = text_of if what == "text_ref" else facts_of
     async with reprise._drive(view.thread_id, "resume", "score", {}) as driver:
-        services = replace(reprise.parts.driven({}).services, pool=PlainPool())
+        services = replace(reprise.container.driven({}).services, pool=PlainPool())
         assert await read(services, run, before)
         assert driver.thread_id == view.thread_id
-    (after,) = await reprise.parts.ledger.documents(view.run_id, 3, 4)
+    (after,) = await reprise.container.ledger.documents(view.run_id, 3, 4)
     assert asdict(after) == asdict(before)
     again = [("reader", before.document)] if what == "text_ref" else []
     assert list(asked(database, since)) == again

@@ -81,7 +81,7 @@ async def test_after_thirty_days_a_finished_run_keeps_one_checkpoint_and_says_al
     assert await shown(reprise) == said
     history = await reprise.history("old")
     assert len(history) == 1 and history[0]["next"] == []
-    assert (await reprise.support.show(run.thread_id))["artifacts"]["missing"] == []
+    assert (await reprise.show(run.thread_id))["artifacts"]["missing"] == []
     assert (await reprise.prune()).threads == 0
 
 

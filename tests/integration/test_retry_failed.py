@@ -75,12 +75,12 @@ async def test_at_the_gate_earlier_decisions_hold_and_only_what_is_new_is_asked_
     endpoint.script(BAD)
     waiting = await asking.start(risky(tmp_path / "room", 5), thread="t", **OPENAI)
     assert waiting.status == "needs_review" and waiting.documents["failed"] == 2
-    first = await asking.support.packet(waiting.thread_id)
+    first = await asking.packet(waiting.thread_id)
     assert await asking.decide("t", accept_all=True, reviewer="A. Martin") == len(first["findings"])
     endpoint.script([])
     gate = await asking.resume("t", retry_failed=True)
     assert (gate.status, gate.documents["done"]) == ("needs_review", 5)
-    second = await asking.support.packet(gate.thread_id)
+    second = await asking.packet(gate.thread_id)
     new = {finding["document"] for finding in second["findings"]}
     assert new == {"contract_001.txt", "contract_003.txt"}
     ended = await asking.resume("t", accept_all=True, reviewer="B. Roy")

@@ -10,6 +10,7 @@ from sample_contracts import contracts
 
 from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint
+from graph.views.threads import read_head
 
 MODELS = {"extract": "gpt-4.1-mini", "summarize": "gpt-4.1-mini"}
 QUOTE = "The Supplier's aggregate liability under this Agreement shall not exceed EUR 10,000."
@@ -24,8 +25,8 @@ WORDS: tuple[dict[str, Any], ...] = (
 
 async def levels(reprise: Reprise, thread: str) -> dict[str, Any]:
     """Everything that the score says of a run: findings with reasons, documents, suppliers."""
-    state = (await reprise.views.head(await reprise.find(thread))).values
-    scored = json.loads(await reprise.parts.outside.services.artifacts.get(state["findings"]))
+    state = (await read_head(reprise.container, await reprise.find(thread))).values
+    scored = json.loads(await reprise.container.services.artifacts.get(state["findings"]))
     kept = ("finding_id", "risk", "score", "reasons", "needs_review", "review_reason", "decision")
     return {**scored, "findings": [{name: one[name] for name in kept} for one in scored["findings"]]}
 

@@ -14,6 +14,7 @@ from shared_data import needs_shared
 
 from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint
+from graph.views.threads import read_run
 from nodes.domain.answers.passages import reading_list
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.text.documents import DocumentText
@@ -128,7 +129,7 @@ async def test_a_model_in_a_loop_reports_each_clause_once(
     """35: the same clause fifty times."""
     found = await answered(asking, endpoint, contract(tmp_path / "room", CAP), *[clause(CAP)] * 50)
     assert len(found) == 1
-    coverage = await asking.support.coverage(await asking.find("t"))
+    coverage = await asking.coverage(await asking.find("t"))
     assert any("49 clauses reported twice left out" in said for said in coverage["listed"][0]["warnings"])
 
 
@@ -174,11 +175,11 @@ async def test_passages_are_slices_and_pages_end_where_the_document_does(reprise
     """13, 15: passages are ranges of the text, the last page is read, findings are slices on pages that exist."""
     source = sorted((DATA / "contracts" / "pdf").glob("*.pdf"), key=lambda file: file.stat().st_size)[:6]
     await reprise.start(*map(str, source), thread="t", review="never")
-    run = await reprise.views.run_of(await reprise.find("t"))
+    run = await read_run(reprise.container, await reprise.find("t"))
     assert run is not None
     findings = await reprise.findings("t")
-    for row in await reprise.parts.ledger.documents(run.run_id, 0, run.documents_total):
-        raw = await reprise.parts.outside.services.artifacts.get(row.text_ref)
+    for row in await reprise.container.ledger.documents(run.run_id, 0, run.documents_total):
+        raw = await reprise.container.services.artifacts.get(row.text_ref)
         text = DocumentText.from_json(json.loads(raw))
         assert max(number for number, _, _ in row.pages) == len(text.pages)
         for chunk in reading_list(text, (), 12_000, ()):

@@ -29,7 +29,7 @@ needs_ocr = pytest.mark.skipif(not version_of("rapidocr"), reason="rapidocr is n
 
 async def covered(reprise: Reprise, thread: str) -> dict[str, dict[str, Any]]:
     """Coverage by document; each page in exactly one state, with a reason where it was not simply read."""
-    shown = await reprise.support.coverage(await reprise.find(thread))
+    shown = await reprise.coverage(await reprise.find(thread))
     for document in shown["listed"]:
         numbers = [page["number"] for page in document["pages"]]
         assert numbers == list(range(1, len(numbers) + 1))

@@ -152,8 +152,8 @@ async def test_what_is_not_in_the_index_yet_is_taken_into_it_by_the_first_search
         assert found and found.searched == run.documents["done"]
         there = number(empty_database, ENTRIES, run.matter)
         assert there >= found.searched
-        assert [one.to_json() for one in await reprise.search("agreement", matter=run.matter)] == [
-            one.to_json() for one in found
+        assert [passage.to_json() for passage in await reprise.search("agreement", matter=run.matter)] == [
+            passage.to_json() for passage in found
         ]
     assert number(empty_database, ENTRIES, run.matter) == there
 

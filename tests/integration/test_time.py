@@ -174,9 +174,9 @@ async def test_signs_of_life_are_rows_and_events_and_say_how_far_a_run_is(
             released(endpoint)
 
     async with asking(database, home, endpoint, request_seconds=HELD) as reprise:
-        monkeypatch.setattr(reprise.parts.outside.services.heartbeat, "_seconds", 0.05)
+        monkeypatch.setattr(reprise.container.services.heartbeat, "_seconds", 0.05)
         await reprise.start(contracts(tmp_path / "room", 20), thread="t", on_event=told, **OPENAI)
-        end = await reprise.support.progress(await reprise.find("t"))
+        end = await reprise.progress(await reprise.find("t"))
     told = [event for event in events if event["event"] == "progress"]
     assert 1 < len(told) <= number(database, "SELECT count(*) FROM reprise.heartbeats")
     settled = [event["documents"]["settled"] for event in told]

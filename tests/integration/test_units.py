@@ -60,7 +60,7 @@ async def test_the_note_of_a_word_document_names_sections_in_text_and_html(repri
     assert {one.unit for one in found} == {"section"}
     places = {one.clause_type: one.page for one in found}
     assert (places["renewal_term"], places["liquidated_damages"], places["governing_law"]) == (2, 3, 4)
-    packet = json.loads(await reprise.parts.outside.services.artifacts.get(view.review["packet"]))
+    packet = json.loads(await reprise.container.services.artifacts.get(view.review["packet"]))
     shown = gate_payload(packet, view.review["packet"])
     assert "terms.docx, section 3" in shown["description"] and "page" not in shown["description"]
     assert {one["unit"] for one in shown["top"] if one["page"]} == {"section"}  # type: ignore[typeddict-item]

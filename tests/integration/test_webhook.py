@@ -111,11 +111,11 @@ async def test_a_finished_run_is_told_once_with_ids_and_the_hash_of_its_note(
         async with Reprise.open(database_url=database, home=home, webhook_url=running.url) as reprise:
             ended = await reprise.start(risky(tmp_path / "room", 2), thread="acme", job="j-1", review="never")
             await reprise.resume("acme")
-            shown = await reprise.support.show(ended.thread_id)
+            shown = await reprise.show(ended.thread_id)
         assert len(running.receiver.log) == 1
         one = running.receiver.log[0]
     note = next(artifact["sha256"] for artifact in ended.artifacts if artifact["name"] == "note.md")
-    wanted = {name: ended.data[name] for name in ("thread_id", "name", "run_id", "job_id", "matter", "status")}
+    wanted = {name: getattr(ended, name) for name in ("thread_id", "name", "run_id", "job_id", "matter", "status")}
     assert wanted.items() <= one["event"].items()
     assert one["event"]["event"] == "run_finished" and one["event"]["note_sha256"] == note
     assert one["key"] == one["event"]["event_id"] == f"{ended.run_id}:{note}"

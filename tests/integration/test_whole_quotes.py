@@ -172,8 +172,8 @@ async def test_a_model_that_quotes_headings_and_names_a_supplier_of_its_own_hide
     models = {"extract": "scripted-1", "summarize": "scripted-1"}
     await asking.start(room, thread="t", engine="openai", models=models, review="always")
     findings = await asking.findings("t")
-    (law,) = [one for one in findings if one.clause_type == "governing_law"]
+    (law,) = [finding for finding in findings if finding.clause_type == "governing_law"]
     assert "laws of France" in law.quote and "quoted only a heading or a word" in law.review_reason
-    (uncapped,) = [one for one in findings if one.clause_type == "uncapped_liability"]
+    (uncapped,) = [finding for finding in findings if finding.clause_type == "uncapped_liability"]
     assert uncapped.quote.startswith("Nothing in this Agreement means that")
-    assert {one.supplier for one in findings} == {"Acme Tools Ltd"}
+    assert {finding.supplier for finding in findings} == {"Acme Tools Ltd"}

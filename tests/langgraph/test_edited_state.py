@@ -194,7 +194,7 @@ async def test_the_facade_says_it_too_and_resumes_after_the_mending(
         {"packet": NONSENSE},
     ):
         await edit_state(database, home, view.thread_id, changes)
-        shown = await reprise.support.show(view.thread_id)
+        shown = await reprise.show(view.thread_id)
         assert shown["run"]["status"] == "needs_review" and shown["run"]["batch"]["index"] in (0, 1)
         assert await reprise.findings("edited") and (await reprise.status("edited")).to_json()["documents"]["done"] == 4
         with pytest.raises(UserError, match="|".join(changes)):

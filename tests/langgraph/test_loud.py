@@ -32,7 +32,7 @@ async def test_a_thread_whose_next_step_is_gone_is_named_and_finds_its_way_when_
         await reprise.resume("t", **ANSWER)
     assert "python run.py resume t --accept-version" in str(caught.value)
     view = await reprise.status("t")
-    shown = await reprise.support.show(view.thread_id)
+    shown = await reprise.show(view.thread_id)
     assert view.status == "failed" and "its next step is ask" in shown["stopped"]
     ended = await reprise.resume("t", accept_version=True, **ANSWER)
     assert (ended.status, ended.documents["done"]) == ("completed", 3)

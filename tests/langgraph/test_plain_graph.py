@@ -84,7 +84,7 @@ async def test_a_plain_run_ends_with_the_findings_note_and_decisions_of_the_faca
     async with Reprise.open(database_url=other, home=tmp_path / "home") as reprise:
         view = await reprise.start(room, thread="plain")
         while view.status == "needs_review":
-            waiting = (await reprise.support.packet(view.thread_id))["findings"]
+            waiting = (await reprise.packet(view.thread_id))["findings"]
             verdicts = [{"finding_id": one["finding_id"], "verdict": "accept"} for one in waiting]
             view = await reprise.resume("plain", decisions=verdicts, reviewer="A. Martin")
         findings = [finding.to_json() for finding in await reprise.findings("plain")]
@@ -232,7 +232,7 @@ async def test_a_context_is_frozen_with_the_run_and_a_bad_one_is_refused(plain: 
 async def test_plain_langgraph_is_refused_where_a_driver_lives(room: str, database: str, home: Path) -> None:
     async with Reprise.open(database_url=database, home=home) as reprise:
         await reprise.start(room, thread="plain")
-        async with graph.drive(THREAD, reprise.parts.outside), plain_graph("postgres", database, home) as plain:
+        async with graph.drive(THREAD, reprise.container.outside), plain_graph("postgres", database, home) as plain:
             with pytest.raises(Exception, match="is driven by"):
                 await plain.graph.aupdate_state(CONFIG, {"headline": "beside the driver"})
         async with plain_graph("postgres", database, home) as plain:

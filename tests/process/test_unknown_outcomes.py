@@ -168,7 +168,7 @@ async def test_every_kind_declares_how_its_unknown_outcome_is_resolved(
     with ScriptedWebhook() as running:
         async with Reprise.open(database_url=database, home=home, webhook_url=running.url, **key) as reprise:
             await reprise.start(risky(tmp_path / "room", 1), thread="t", review="never")
-            tools = set(reprise.parts.tools)
+            tools = set(reprise.container.tools)
     kinds = {row["kind"] for row in rows(database, "SELECT DISTINCT kind FROM reprise.effects")}
     assert tools | kinds <= EFFECTS.keys()
     assert {effect.resolution for effect in EFFECTS.values()} == {"replay", "confirm"}

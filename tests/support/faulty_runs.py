@@ -92,44 +92,44 @@ async def run_under_faults(
             )
             seconds = time.monotonic() - began
             findings = len(await reprise.findings("t"))
-            prices = reprise.parts.prices
+            prices = reprise.container.prices
         return _books(view, seconds, findings, endpoint.calls(), database, prices)
 
 
 def _books(view: Any, seconds: float, findings: int, log: list[Any], database: str, prices: Prices) -> Books:
     calls = rows(database, "SELECT * FROM reprise.calls WHERE tool = 'model' AND state <> 'reused'")
-    ends = [one for one in log if one["event"] != "received"]
-    seen = [one for one in ends if one["status"] == 200 and one["fault"] not in UNSEEN]
-    unseen = [one for one in ends if one["status"] == 200 and one["fault"] in UNSEEN]
+    ends = [event for event in log if event["event"] != "received"]
+    delivered = [event for event in ends if event["status"] == 200 and event["fault"] not in UNSEEN]
+    lost_answers = [event for event in ends if event["status"] == 200 and event["fault"] in UNSEEN]
     failed = rows(database, "SELECT document, reason FROM reprise.run_document WHERE state = 'failed'")
     return Books(
         view=view,
         seconds=seconds,
-        received=sum(one["event"] == "received" for one in log),
+        received=sum(event["event"] == "received" for event in log),
         journalled=len(calls),
-        faults=Counter(one["fault"] for one in ends if one["fault"]),
-        endings=Counter((one["state"], one["word"]) for one in calls),
+        faults=Counter(event["fault"] for event in ends if event["fault"]),
+        endings=Counter((call["state"], call["word"]) for call in calls),
         by_basis={
-            basis: _sum([one for one in calls if one["basis"] == basis])
+            basis: _sum([call for call in calls if call["basis"] == basis])
             for basis in ("reported", "estimated", "unknown")
         },
         endpoint=(
-            sum(one["prompt_tokens"] for one in seen),
-            sum(one["completion_tokens"] for one in seen),
-            _price(seen, prices),
+            sum(answer["prompt_tokens"] for answer in delivered),
+            sum(answer["completion_tokens"] for answer in delivered),
+            _price(delivered, prices),
         ),
-        unseen=_price(unseen, prices),
-        failed={one["document"]: one["reason"] for one in failed},
+        unseen=_price(lost_answers, prices),
+        failed={document["document"]: document["reason"] for document in failed},
         findings=findings,
-        most_asked=max(Counter(one["idempotency_key"] for one in log if one["event"] == "received").values()),
+        most_asked=max(Counter(event["idempotency_key"] for event in log if event["event"] == "received").values()),
     )
 
 
 def _sum(calls: list[Any]) -> tuple[int, int, int, Decimal]:
-    tokens = [sum(one[name] or 0 for one in calls) for name in ("tokens_in", "tokens_out")]
-    return len(calls), tokens[0], tokens[1], sum((one["usd"] or Decimal(0) for one in calls), Decimal(0))
+    tokens = [sum(call[name] or 0 for call in calls) for name in ("tokens_in", "tokens_out")]
+    return len(calls), tokens[0], tokens[1], sum((call["usd"] or Decimal(0) for call in calls), Decimal(0))
 
 
 def _price(answers: list[Any], prices: Prices) -> Decimal:
-    usages = [Usage(one["prompt_tokens"], 0, one["completion_tokens"]) for one in answers]
+    usages = [Usage(answer["prompt_tokens"], 0, answer["completion_tokens"]) for answer in answers]
     return sum((prices.price(MODEL, usage)[0] or Decimal(0) for usage in usages), Decimal(0))

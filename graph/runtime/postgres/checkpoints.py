@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
@@ -51,6 +51,13 @@ class InstrumentedSaver(AsyncPostgresSaver):
         get = super().aget_tuple
         return await self._through("saver.get", lambda: get(config))
 
+    async def tuple_of(self, row: dict[str, Any]) -> CheckpointTuple:
+        """Read a row of the query `run_records` as `aget_tuple` reads a row of its own."""
+        if row["checkpoint"]["v"] < 4 and row["parent_checkpoint_id"]:  # its pending sends are elsewhere
+            config: RunnableConfig = {"configurable": {"thread_id": row["thread_id"]}}
+            return await self.aget_tuple(config) or await self._load_checkpoint_tuple(row)
+        return await self._load_checkpoint_tuple(row)
+
     async def _through(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
         repeats = Repeats(self.outage)
         while True:
@@ -61,6 +68,17 @@ class InstrumentedSaver(AsyncPostgresSaver):
             except psycopg.Error as error:
                 if not await repeats.again(error):
                     raise translated(error) from error
+
+
+class LoadedCheckpoints(BaseCheckpointSaver[str]):
+    """Checkpoints that were read already, by thread; for a graph that only reads states."""
+
+    def __init__(self, tuples: Mapping[str, CheckpointTuple]) -> None:
+        super().__init__()
+        self._tuples = tuples
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return self._tuples.get(config["configurable"]["thread_id"])
 
 
 def postgres_saver(pool: Pool) -> InstrumentedSaver:

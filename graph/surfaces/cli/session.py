@@ -63,7 +63,7 @@ async def _is_resumable(reprise: Reprise, thread_id: str) -> bool:
     """Whether there is a thread to resume; True where it cannot be known."""
     from nodes.domain.shared.errors import UnknownThread
 
-    if reprise.parts.outside.database.outage.away:
+    if reprise.outage.away:
         return True
     try:
         await reprise.find(thread_id)
@@ -83,13 +83,13 @@ async def show_end(reprise: Reprise, view: RunView) -> None:
 
     data: dict[str, Any] = view.to_json()
     show_run(data, unit=view.unit)
-    show_releases(await reprise.support.releases(view.thread_id))
-    details = await reprise.support.show(view.thread_id) if data["documents"]["failed"] else None
+    show_releases(await reprise.releases(view.thread_id))
+    details = await reprise.show(view.thread_id) if data["documents"]["failed"] else None
     if details:
         show_failures(details["failures"], limit=5)
     if data["findings"]["total"] and sum(data["findings"]["by_risk"].values()):
         console().print()
-        titles = await reprise.support.titles(view.thread_id)
+        titles = await reprise.titles(view.thread_id)
         show_findings(
             await reprise.findings(view.thread_id),
             titles,

@@ -39,16 +39,17 @@ async def review_on_terminal(reprise: Reprise, thread: str, reviewer: str) -> tu
     Returns the run as it then is, and whether to resume it: nothing waits any more and the reviewer agreed.
     """
     thread_id = await reprise.find(thread)
-    packet = await reprise.support.packet(thread_id)
+    packet = await reprise.packet(thread_id)
     undecided_ids = set(undecided(packet, await reprise.decisions(thread_id)))
-    titles = await reprise.support.titles(thread_id)
+    titles = await reprise.titles(thread_id)
     waiting = [finding for finding in packet["findings"] if finding["finding_id"] in undecided_ids]
     name = reviewer or _ask_reviewer()
     with Keyboard() as keyboard:
         session = ReviewSession(reprise, keyboard, thread_id, waiting, titles, name, packet.get("said", {}))
         await session.run()
     view = await reprise.status(thread_id)
-    say(f"{count(session.stored, 'decision')} stored; {count((view.review or {}).get('waiting', 0), 'finding')} left.")
+    undecided_count = view.review["waiting"] if view.review else 0
+    say(f"{count(session.stored, 'decision')} stored; {count(undecided_count, 'finding')} left.")
     return view, bool(view.review and view.review["waiting"] == 0 and _ask_to_resume())
 
 
@@ -132,9 +133,7 @@ class ReviewSession:
 
     async def _show(self, index: int) -> None:
         finding = self._findings[index]
-        around = await self._reprise.support.around(
-            self._thread_id, finding["document"], finding["spans"], CONTEXT_CHARACTERS
-        )
+        around = await self._reprise.context(self._thread_id, finding["document"], finding["spans"], CONTEXT_CHARACTERS)
         self._keyboard.forget()
         place = f"{index + 1} of {len(self._findings)}"
         verdicts = self._opinions.get(finding["finding_id"], {})

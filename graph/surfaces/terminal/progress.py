@@ -142,7 +142,7 @@ class Progress:
         while self._bar is not None and self._task is not None:
             # The bar is no reason to end a run: what the ledger cannot answer now is asked again.
             with contextlib.suppress(RepriseError):
-                usd = await self._reprise.support.spent(self.thread_id)
+                usd = await self._reprise.spent(self.thread_id)
                 if usd and self._bar is not None:
                     self._bar.update(self._task, spent=f"${usd:,.2f}")
             await asyncio.sleep(SPENT_SECONDS)

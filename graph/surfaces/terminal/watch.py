@@ -25,7 +25,7 @@ SILENT_SECONDS = 15.0
 
 async def watch_run(reprise: Reprise, view: RunView) -> RunView:
     """Follow the run until nobody drives it any more; with a bar on a terminal, else a line for each change."""
-    outage = reprise.parts.outside.database.outage
+    outage = reprise.outage
     if not sys.stderr.isatty():
         with outage.telling(lambda notice: say(f"  {notice.sentence()}")):
             return await _watch_with_lines(reprise, view)
@@ -38,7 +38,7 @@ async def _watch_with_bar(reprise: Reprise, view: RunView, bar: Progress) -> Run
     task = bar.add_task("", total=None, about="")
     with bar:
         while True:
-            progress = await reprise.support.progress(view.thread_id)
+            progress = await reprise.progress(view.thread_id)
             documents = progress["documents"]
             about = " · ".join(progress_parts(view, progress))
             bar.update(task, total=documents["total"] or None, completed=documents["settled"], about=about)
@@ -53,7 +53,7 @@ async def _watch_with_bar(reprise: Reprise, view: RunView, bar: Progress) -> Run
 async def _watch_with_lines(reprise: Reprise, view: RunView) -> RunView:
     printed: tuple[Any, ...] = ()
     while True:
-        progress = await reprise.support.progress(view.thread_id)
+        progress = await reprise.progress(view.thread_id)
         documents = progress["documents"]
         current = (view.step, documents["settled"], documents["deferred"], progress["pages"]["total"])
         if current != printed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from langgraph.types import StateSnapshot
@@ -14,12 +15,12 @@ from graph.runtime.postgres.lease import Lease
 from graph.usecases.request_args import check_engine, reply_of
 from graph.usecases.resume.apply import apply_plan
 from graph.usecases.resume.plan import ResumeRequest, at_gate, decisions_of, late_decisions, next_input, plan_resume
-from graph.usecases.resume.reading import examine, read_again, read_interrupt, read_thread
-from graph.views.run_view import RunView, Views
+from graph.usecases.resume.reading import examine, read_interrupt, read_thread, read_under_lease
+from graph.views.run_records import read_records
+from graph.views.run_view import RunView, read_run_view, run_view
 from graph.views.stranded import require_a_place
 from graph.views.threads import find, frozen_run, read_head
 from nodes.domain.runs.options import apply
-from nodes.domain.runs.state_validation import valid_part
 from nodes.domain.shared.errors import RepriseError
 
 
@@ -33,11 +34,11 @@ async def resume(
 ) -> RunView:
     """Go on from the last safe step until the run ends or waits again; see `Reprise.resume`."""
     thread_id = await find(container, thread)
-    reading = await read_thread(container, await read_head(container, thread_id), request)
+    reading = await read_thread(container, thread_id)
     plan = plan_resume(reading, request)
     if plan.idle:
         await _refuse_late(container, reading.head, request)
-        return await _view(container, thread_id, reading.head)
+        return await run_view(container.artifacts, reading.records)
     reply = reply_of(request.decisions, request.accept_all, request.reviewer, request.reason)
     _refuse(plan.refusal)
     reading = await examine(container, reading, passwords, retry_failed=request.retry_failed)
@@ -47,12 +48,12 @@ async def resume(
         # Who resumes a cancelled run takes the cancellation back.
         await container.database.execute("uncancel", thread_id=thread_id, surface=request.surface)
         await _change_settings(container, thread_id, request.settings)
-        reading = await read_again(container, reading, await driver.head())
-        head = await apply_plan(container, driver, reading, plan_resume(reading, request), on_event)
-        steps = steps_for(valid_part(head.values).get("documents_total") or 0)
-        if on_event is not None:
-            documents = await _counts(container, reading.run.run_id if reading.run else "")
-            begun(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
+        reading = await read_under_lease(container, reading)
+        if await apply_plan(container, driver, reading, plan_resume(reading, request), on_event):
+            reading = replace(reading, records=await read_records(container, thread_id))
+        head, documents = reading.head, reading.records.tally.documents
+        steps = steps_for(reading.state.get("documents_total") or 0)
+        begun(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
         while True:
             interrupt = await read_interrupt(container, head, request.surface)
             graph_input = next_input(head, interrupt, reply, request.surface)
@@ -69,7 +70,7 @@ async def resume(
                 break
         if reply is not None:
             await _refuse_late(container, head, request)
-    return await _view(container, thread_id, head)
+    return await read_run_view(container, thread_id)
 
 
 async def decide(container: Container, thread: str, request: ResumeRequest) -> int:
@@ -109,13 +110,3 @@ async def _change_settings(container: Container, thread_id: str, settings: Mappi
     changed = apply(run.settings, settings)
     check_engine(container, run.engine, changed)
     await container.ledger.change_settings(run.run_id, changed)
-
-
-async def _counts(container: Container, run_id: str) -> Mapping[str, int]:
-    """Documents by state, with their total; zeros while nothing is frozen."""
-    return (await container.ledger.tally(run_id)).documents
-
-
-async def _view(container: Container, thread_id: str, head: StateSnapshot) -> RunView:
-    views = Views(container.database, container.ledger, container.artifacts, container.graph)
-    return await views.run(thread_id, head)

@@ -28,9 +28,11 @@ from graph.usecases.resume.plan import (
 )
 from graph.usecases.resume.preflight import PreflightReport
 from graph.usecases.resume.versions import VersionDiff
+from graph.views.outbox import EffectRow
+from graph.views.run_records import RunRecords
 from graph.views.stranded import Stranded
 from nodes.domain.review.review import Decision
-from nodes.domain.runs.settings import WORKFLOW_VERSION, Run, Settings
+from nodes.domain.runs.settings import WORKFLOW_VERSION, Run, Settings, Tally
 from nodes.domain.runs.versions import Change, ReworkEstimate
 from nodes.domain.shared.errors import (
     ArtifactMissing,
@@ -82,8 +84,43 @@ def snapshot(
     return StateSnapshot(state, steps, config, metadata, None, None, tasks, interrupts)
 
 
-def reading(*steps: str, state: dict[str, Any] = STATE, **fields: Any) -> ThreadReading:
-    return ThreadReading(snapshot(*steps, state=state), RUN, **fields)
+def records(head: StateSnapshot, run: Run | None = RUN, undelivered: str = "", **documents: int) -> RunRecords:
+    """A thread with so many documents by state; `undelivered` is the error of a webhook that was not taken."""
+    counts = {"total": 4, "done": 4, "failed": 0, "skipped": 0, "deferred": 0, **documents}
+    effect: EffectRow = {
+        "kind": "webhook",
+        "key": "webhook",
+        "state": "pending" if undelivered else "done",
+        "attempts": 1,
+        "error": undelivered,
+        "resolution": None,
+        "name": "",
+        "where": "",
+    }
+    return RunRecords(
+        thread_id=THREAD,
+        head=head,
+        run=run,
+        live=False,
+        last_resume=None,
+        resumes=0,
+        tally=Tally(counts, {}, 0),
+        cost={},
+        artifacts=(),
+        decisions=(),
+        effects=[effect],
+        updated_at=None,
+    )
+
+
+def reading(
+    *steps: str,
+    state: dict[str, Any] = STATE,
+    documents: dict[str, int] | None = None,
+    undelivered: str = "",
+    **fields: Any,
+) -> ThreadReading:
+    return ThreadReading(records(snapshot(*steps, state=state), RUN, undelivered, **(documents or {})), **fields)
 
 
 def packet(*findings: int) -> dict[str, Any]:
@@ -111,7 +148,7 @@ LOST_INPUTS, NO_SOURCE = ArtifactMissing("The playbook is lost."), SourceError("
 
 
 def test_a_thread_of_a_newer_program_is_refused_by_its_run_and_by_its_state() -> None:
-    newer_run = replace(reading("extract"), run=replace(RUN, workflow_version=WORKFLOW_VERSION + 1))
+    newer_run = ThreadReading(records(snapshot("extract"), replace(RUN, workflow_version=WORKFLOW_VERSION + 1)))
     newer_state = reading("extract", state={**STATE, "workflow_version": WORKFLOW_VERSION + 1})
     for thread in (newer_run, newer_state):
         refusal = plan_resume(thread, ResumeRequest(accept_version=True)).refusal
@@ -147,7 +184,7 @@ def test_of_several_refusals_the_first_in_their_order_is_told() -> None:
     everything = Examination(DIFF, inputs_lost=LOST_INPUTS, source_gone=NO_SOURCE)
     thread = reading(state={**STATE, "workflow_version": 99}, stranded=STRANDED, examination=everything)
     assert isinstance(plan_resume(thread, NOTHING).refusal, VersionNewer)
-    thread = replace(thread, head=snapshot())
+    thread = replace(thread, records=records(snapshot()))
     assert isinstance(plan_resume(thread, NOTHING).refusal, StepUnknown)
     thread = replace(thread, stranded=None)
     assert plan_resume(thread, NOTHING).refusal is LOST_INPUTS
@@ -157,7 +194,7 @@ def test_of_several_refusals_the_first_in_their_order_is_told() -> None:
 
 
 def test_a_thread_whose_inputs_are_not_frozen_is_neither_refused_nor_repaired() -> None:
-    thread = ThreadReading(snapshot("ingest", state={}))
+    thread = ThreadReading(records(snapshot("ingest", state={}), None))
     assert plan_resume(thread, NOTHING) == ResumePlan()
     assert plan_resume(thread, ResumeRequest(retry_failed=True)).idle
 
@@ -188,7 +225,8 @@ def test_a_retry_alone_does_nothing_where_nothing_failed_and_never_keeps_a_reply
     assert not plan_resume(gate, ResumeRequest(retry_failed=True, accept_all=True)).idle
     assert not plan_resume(gate, ResumeRequest(retry_failed=True, decisions=[])).idle
     assert not plan_resume(gate, ResumeRequest(retry_failed=True, settings={"budget_usd": "2"})).idle
-    assert not plan_resume(replace(gate, documents={"failed": 1}), ResumeRequest(retry_failed=True)).idle
+    failed = reading("needs_review", documents={"failed": 1})
+    assert not plan_resume(failed, ResumeRequest(retry_failed=True)).idle
     assert not plan_resume(gate, NOTHING).idle
 
 
@@ -254,7 +292,7 @@ def test_a_webhook_that_was_not_taken_is_sent_again_unless_the_note_is_written_a
     assert retry is not None and (retry.as_node, retry.changes["published"]) == ("summarize", False)
     assert plan_resume(replace(thread, lost="note"), NOTHING).retry is None
     after_publish = Stranded("publish", "audit", {"published": True})
-    stranded = replace(thread, head=snapshot(), stranded=after_publish)
+    stranded = reading(stranded=after_publish, undelivered="The webhook is not done yet.")
     assert plan_resume(stranded, ResumeRequest(accept_version=True)).retry is not None
 
 

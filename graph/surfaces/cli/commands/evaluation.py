@@ -58,7 +58,7 @@ def evaluate(
     as_json: args.Json = False,
 ) -> int:
     """Measure an engine against a golden set: clauses, quotes, pages, traps, cost, time; no stored answer is used."""
-    from graph.usecases.evaluate import Side, checked, measure, sets_of, side_of
+    from graph.usecases.evaluate import Side, sets_of, side_of
 
     golden_sets = sets_of(gold, source)
     folders = [str(golden_set.source) for golden_set in golden_sets]
@@ -84,14 +84,16 @@ def evaluate(
             show_evaluation(measurements)
 
     async def work(reprise: Reprise) -> int:
-        for sentence in await checked(reprise, sides, golden_sets, clause_types, budget_usd, concurrency):
+        for sentence in await reprise.check_measurable(
+            sides, golden_sets, types=clause_types, budget_usd=budget_usd, concurrency=concurrency
+        ):
             say(f"note: {sentence}")
         measurements: list[Measured] = []
         options: dict[str, Any] = {"types": clause_types, "budget_usd": budget_usd, "passwords": document_passwords}
         try:
             for side in sides:
                 say(f"{side.name} reads {', '.join(folders)}, without stored answers.")
-                measurements.append(await measure(reprise, side, golden_sets, concurrency=concurrency, **options))
+                measurements.append(await reprise.measure(side, golden_sets, concurrency=concurrency, **options))
         except RepriseError:
             # What one side took to measure is not lost by the other.
             if measurements:

@@ -40,7 +40,7 @@ def fork(
             return view
 
         code = await drive(reprise, name or "", begin, as_json=as_json, detailed=detailed)
-        for sentence in await reprise.unsought(thread_id) if thread_id else []:
+        for sentence in await reprise.unsearched(thread_id) if thread_id else []:
             say(f"note: {sentence}")
         return code
 

@@ -46,7 +46,7 @@ def status(
             from graph.surfaces.terminal.run import show_next, show_run
 
             show_run(view.to_json(), unit=view.unit)
-            show_releases(await reprise.support.releases(view.thread_id))
+            show_releases(await reprise.releases(view.thread_id))
             show_next(view.next_action)
         return exit_code(view.status, detailed)
 
@@ -57,7 +57,7 @@ def show(thread: args.Thread, as_json: args.Json = False) -> int:
     """Say where a run stopped, what is still valid, and what a resume would do, from storage alone."""
 
     async def work(reprise: Reprise) -> int:
-        details = await reprise.support.show(await reprise.find(thread))
+        details = await reprise.show(thread)
         if as_json:
             emit(details)
         else:
@@ -82,7 +82,7 @@ def findings(
     async def work(reprise: Reprise) -> int:
         from nodes.domain.review.review import most_serious_first
 
-        titles = await reprise.support.titles(await reprise.find(thread))
+        titles = await reprise.titles(thread)
         if clause_type and clause_type not in titles:
             type_names = ", ".join(sorted(titles))
             raise UserError(f"The playbook of this run has no clause type {clause_type}: it has {type_names}.")
@@ -169,7 +169,7 @@ def resumes(
     async def work(reprise: Reprise) -> int:
         from graph.views.resumes import summary
 
-        rows = await reprise.support.resumes(None if thread is None else await reprise.find(thread))
+        rows = await reprise.resumes(thread)
         if as_json:
             for row in [summary(rows)] if summary_only else rows:
                 emit(row)
@@ -201,7 +201,7 @@ def cost(
     """Say what a run has cost, by step, model and document, what it did not pay again, and what was estimated."""
 
     async def work(reprise: Reprise) -> int:
-        details = await reprise.support.cost(await reprise.find(thread))
+        details = await reprise.cost(thread)
         if as_json:
             emit(details)
         else:
@@ -216,8 +216,8 @@ def cost(
 def coverage(thread: args.Thread, as_json: args.Json = False) -> int:
     """Say what became of every document and page, and why one was not read."""
 
-    async def load(reprise: Reprise) -> dict[str, Any]:
-        return await reprise.support.coverage(await reprise.find(thread))
+    async def load(reprise: Reprise) -> Mapping[str, Any]:
+        return await reprise.coverage(thread)
 
     return _show_document(load, "show_coverage", as_json)
 

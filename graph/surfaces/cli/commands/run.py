@@ -233,7 +233,8 @@ async def _refuse_other_packet(reprise: Reprise, thread: str, reply: args.Review
     """Raise ReplyError when the decisions were made on another packet than the one that waits."""
     if not reply.packet:
         return
-    waiting = ((await reprise.status(thread)).review or {}).get("packet")
+    review = (await reprise.status(thread)).review
+    waiting = review["packet"] if review else ""
     if waiting and waiting != reply.packet:
         raise ReplyError(
             f"The decisions are for review packet {reply.packet[:12]}, but {waiting[:12]} is the one that waits now: "

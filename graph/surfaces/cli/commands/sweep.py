@@ -15,7 +15,7 @@ from nodes.domain.shared.shell_quote import shell_word
 
 if TYPE_CHECKING:
     from graph.app import Reprise
-    from graph.usecases.sweep import ResumeAll, ResumedRun
+    from graph.usecases.sweep import ResumeAllReport, ResumedRun
 
 STATUS_WORDS = {
     "needs_review": "waits for a review",
@@ -46,7 +46,7 @@ def resume_all(passwords: dict[str, str] | None, as_json: bool) -> int:
             done.append(resumed)
             say(_line(resumed))
 
-        notices = reprise.parts.outside.database.outage.telling(lambda notice: say(notice.sentence()))
+        notices = reprise.outage.telling(lambda notice: say(notice.sentence()))
         with notices, Signals(reprise, say) as signals:
             try:
                 sweep = await reprise.resume_all(passwords=passwords, on_run=report_run)
@@ -80,7 +80,7 @@ def _line(resumed: ResumedRun) -> str:
     return f"{name}  {status}: {settled} of {count(documents['total'], 'document')}  {duration(resumed.seconds)}"
 
 
-def _show(sweep: ResumeAll) -> None:
+def _show(sweep: ResumeAllReport) -> None:
     from graph.surfaces.terminal.run import show_next
     from graph.usecases.sweep import name_of
     from graph.views.status import next_action

@@ -138,7 +138,7 @@ MADE = "This Agreement is made on 1 March 2020 between us. "
 def test_a_day_on_which_the_contract_says_that_it_ends_is_taken_as_it_stands(
     text: str, language: str, ends: str
 ) -> None:
-    (fact,) = (one for one in stated(text, language, []) if one.kind == "expiration_date")
+    (fact,) = (fact for fact in stated(text, language, []) if fact.kind == "expiration_date")
     assert fact.value == ends and "computed" not in fact.detail
     assert numbers_in(ends) <= numbers_in(fact.quote)
 
@@ -167,7 +167,7 @@ def test_a_day_on_which_the_contract_says_that_it_ends_is_taken_as_it_stands(
 def test_an_end_that_follows_from_beginning_and_term_says_that_it_is_computed_and_from_what(
     text: str, language: str, begins: str, ends: str
 ) -> None:
-    (proposed,) = (one for one in stated(text, language, []) if one.kind == "expiration_date")
+    (proposed,) = (fact for fact in stated(text, language, []) if fact.kind == "expiration_date")
     assert (proposed.value, proposed.detail["from"], proposed.detail["computed"]) == (ends, begins, True)
     assert ends not in numbers_in(proposed.quote) and begins in numbers_in(proposed.quote)
     (located,) = locate_facts(document(text, language), [proposed.to_json()])
@@ -196,10 +196,10 @@ def test_no_end_is_given_to_a_contract_that_states_none(text: str) -> None:
 
 
 def test_an_end_behind_which_the_contract_goes_on_by_itself_says_so() -> None:
-    (renewing,) = (one for one in stated(ENGLISH) if one.kind == "expiration_date")
+    (renewing,) = (fact for fact in stated(ENGLISH) if fact.kind == "expiration_date")
     assert (renewing.value, renewing.detail["renews"]) == ("2026-03-15", True)
     facts = stated(MADE + "The term of this Agreement is 2 years.", "en", [])
-    (ending,) = (one for one in facts if one.kind == "expiration_date")
+    (ending,) = (fact for fact in facts if fact.kind == "expiration_date")
     assert "renews" not in ending.detail
 
 
@@ -215,7 +215,7 @@ def test_an_end_behind_which_the_contract_goes_on_by_itself_says_so() -> None:
     ],
 )  # fmt: skip
 def test_a_date_of_effect_may_be_given_by_another_date_and_is_quoted_with_both(text: str, date: str) -> None:
-    (fact,) = (one for one in stated(text, candidates=[]) if one.kind == "effective_date")
+    (fact,) = (fact for fact in stated(text, candidates=[]) if fact.kind == "effective_date")
     assert fact.value == date and date in numbers_in(fact.quote)
     (located,) = locate_facts(document(text), [fact.to_json()])
     assert located.alignment == "exact"

@@ -87,10 +87,13 @@ def test_a_trap_that_nothing_can_step_into_is_not_counted_and_is_named() -> None
         Gold("One", "cap", LAW, must_not_find=True),
     ]
     known = frozenset({"cap"})
-    seen = [ReadDocument("a/One.pdf", TEXT, [finding("cap", *at(CAP))], known), ReadDocument("Blank.pdf", "", (), known)]
+    seen = [
+        ReadDocument("a/One.pdf", TEXT, [finding("cap", *at(CAP))], known),
+        ReadDocument("Blank.pdf", "", (), known),
+    ]
     found = evaluate(trap, seen)
     assert (found.traps, list(found.fallen), found.matched, found.unread) == (1, [], 1, ["Blank", "Gone"])
-    assert [(one.document, one.why) for one in found.untested] == [
+    assert [(trap.document, trap.why) for trap in found.untested] == [
         ("Gone", "no document of this name was there"),
         ("One", "its words are not in a/One.pdf"),
         ("One", "pets was not looked for in a/One.pdf"),

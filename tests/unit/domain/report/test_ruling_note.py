@@ -35,7 +35,7 @@ PLAYBOOK = parse_playbook(
 
 
 def stated(text: DocumentText) -> list[Fact]:
-    return locate_facts(text, [one.to_json() for one in read(text)])
+    return locate_facts(text, [fact.to_json() for fact in read(text)])
 
 
 def summarised(*sentences: dict[str, Any]) -> tuple[list[Fact], int]:
@@ -47,7 +47,7 @@ def summarised(*sentences: dict[str, Any]) -> tuple[list[Fact], int]:
     def number(word: str) -> int:
         return next(place for place, one in enumerate(passages, 1) if word in text.text[one.start : one.end])
 
-    rows = [{**one, "passages": [number(word) for word in one["passages"]]} for one in sentences]
+    rows = [{**sentence, "passages": [number(word) for word in sentence["passages"]]} for sentence in sentences]
     return read_summary({"sentences": rows}, text, passages, facts, "openai:m")
 
 
@@ -93,10 +93,10 @@ def test_a_model_is_shown_the_orders_the_reasons_and_the_facts_within_its_budget
     text = text_of(social())
     for budget in (2_000, 6_000):
         passages = summary_passages(text, stated(text), budget)
-        shown = " ".join(text.text[one.start : one.end] for one in passages)
-        assert sum(one.chars for one in passages) <= budget
+        shown = " ".join(text.text[passage.start : passage.end] for passage in passages)
+        assert sum(passage.chars for passage in passages) <= budget
         assert "CASSE ET ANNULE" in shown and "L. 9999-1" not in shown
-        assert [one.start for one in passages] == sorted(one.start for one in passages)
+        assert [passage.start for passage in passages] == sorted(passage.start for passage in passages)
 
 
 def written(*texts: tuple[str, str], decisions: dict[str, dict[str, Any]] | None = None, **more: Any) -> Note:
@@ -108,7 +108,7 @@ def written(*texts: tuple[str, str], decisions: dict[str, dict[str, Any]] | None
         text = text_of(words)
         source = SourceDocument(name, f"{place:064d}", 1, 0, f"/{name}")
         found = locate_candidates(text, source, clauses(read(text), PLAYBOOK.types), "")
-        findings += [one.with_(**(decisions or {}).get(one.clause_type, {})) for one in found]
+        findings += [finding.with_(**(decisions or {}).get(finding.clause_type, {})) for finding in found]
         facts[name] = [*stated(text), *more.get("facts", ())]
         state = "ocr" if name in more.get("scanned", ()) else "read"
         rows.append(DocumentResult(place, name, source.sha256, "done", language="fr", pages=((1, state, ""),)))
@@ -131,7 +131,11 @@ def test_every_sentence_of_a_summary_quotes_the_decision_and_names_the_page() ->
     note = written(("a.pdf", social()))
     section = note.section("decision")
     assert section is not None and note.dropped == ()
-    said = [one for one in section.sentences if one.lead in ("Faits", "Procédure", "Question", "Réponse", "Portée")]
+    said = [
+        sentence
+        for sentence in section.sentences
+        if sentence.lead in ("Faits", "Procédure", "Question", "Réponse", "Portée")
+    ]
     assert len(said) >= 6
     flat = " ".join(social().split())
     for one in said:
@@ -152,19 +156,19 @@ def test_what_is_attached_to_a_decision_stands_in_its_section_and_is_no_decision
     note = written(("a.pdf", social()), ("a.pdf#annexe.txt", "Plan du four."))
     index, section = note.section("index"), note.section("decision")
     assert index is not None and len(index.sentences) == 1
-    assert section is not None and [one.text for one in section.sentences if one.lead == "Pièces jointes"] == [
-        "annexe.txt, 1 page"
-    ]
+    assert section is not None and [
+        sentence.text for sentence in section.sentences if sentence.lead == "Pièces jointes"
+    ] == ["annexe.txt, 1 page"]
 
 
 def rows_of(note: Note) -> list[str]:
     index = note.section("index")
     assert index is not None
-    return [f"{one.lead} · {one.text}" for one in index.sentences]
+    return [f"{sentence.lead} · {sentence.text}" for sentence in index.sentences]
 
 
 def said(note: Note, lead: str) -> list[str]:
-    return [one.text for section in note.sections for one in section.sentences if one.lead == lead]
+    return [sentence.text for section in note.sections for sentence in section.sentences if sentence.lead == lead]
 
 
 def test_a_list_of_exhibits_beside_a_decision_stands_under_it_and_nothing_is_missed_in_it() -> None:
@@ -194,8 +198,12 @@ def test_a_later_decision_in_the_same_case_is_a_decision_and_the_exhibits_are_th
         ("b.pdf", RECTIFIED), ("a.pdf", APPEAL), ("annexe 3 rectification.pdf", RECTIFIED), ("c.txt", EXHIBITS)
     )
     assert [row.split(" · ")[1] for row in rows_of(note)] == ["5 mai 2023", "21 mars 2023"]
-    section = next(one for one in note.sections if one.kind == "decision" and "21 mars 2023" in one.title)
-    assert [one.text for one in section.sentences if one.lead == "Pièces jointes"] == ["c.txt, 1 page, 21/01987"]
+    section = next(
+        section for section in note.sections if section.kind == "decision" and "21 mars 2023" in section.title
+    )
+    assert [sentence.text for sentence in section.sentences if sentence.lead == "Pièces jointes"] == [
+        "c.txt, 1 page, 21/01987"
+    ]
 
 
 def test_a_text_and_a_scan_of_one_decision_are_one_row_that_names_both() -> None:
@@ -244,10 +252,10 @@ def test_a_model_summary_takes_the_place_of_the_quotes_of_its_part_and_is_checke
     note = written(("a.pdf", social()), facts=good)
     section = note.section("decision")
     assert section is not None
-    assert [one.text for one in section.sentences if one.lead == "Faits"] == [
+    assert [sentence.text for sentence in section.sentences if sentence.lead == "Faits"] == [
         "M. [R] percevait 150 euros par mois. (page 1)"
     ]
-    assert any(one.lead == "Réponse" and "«" in one.text for one in section.sentences)
+    assert any(sentence.lead == "Réponse" and "«" in sentence.text for sentence in section.sentences)
 
 
 def test_a_note_of_decisions_speaks_of_no_risk_unless_a_finding_has_points() -> None:

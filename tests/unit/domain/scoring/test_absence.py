@@ -131,7 +131,7 @@ def test_the_note_states_an_absence_with_its_coverage_and_cites_the_finding() ->
     documents = [result(pages=READ)]
     found = scored(others(), documents)
     note = note_of(found, documents)
-    (said,) = [one for section in note.sections for one in section.sentences if one.kind == "absence"]
+    (said,) = [sentence for section in note.sections for sentence in section.sentences if sentence.kind == "absence"]
     assert said.text == "No clause on “Cap” was found in a.pdf (all 3 pages read)."
     assert said.finding_ids == (absent_of(found).finding_id,)
     markdown = to_markdown(note)

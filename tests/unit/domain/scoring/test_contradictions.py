@@ -188,10 +188,10 @@ def test_from_the_text_of_a_contract_to_the_reasons() -> None:
     )  # fmt: skip
     found = [
         replace(
-            finding(one.clause_type, one.quote),
-            spans=((one.start or 0, (one.start or 0) + len(one.quote)),), finding_id=one.clause_type,
+            finding(candidate.clause_type, candidate.quote),
+            spans=((candidate.start or 0, (candidate.start or 0) + len(candidate.quote)),), finding_id=candidate.clause_type,
         )
-        for one in find_clauses(text, [LAW, CAP, FREE]).candidates
+        for candidate in find_clauses(text, [LAW, CAP, FREE]).candidates
     ]  # fmt: skip
     told = contradictions_of(found)
     assert set(told) == {LAW, CAP, FREE}
