@@ -121,7 +121,7 @@ def _folder(home: Path) -> Path:
 
 
 def _refuse_closed_parents(path: Path) -> None:
-    """As root the wheel runs the server as another user and opens every parent folder to all: refuse that."""
+    """Refuse folders closed to others: as root the wheel runs the server as another user and opens every parent."""
     needed = stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH
     for parent in path.parents:
         if parent.exists() and parent.stat().st_mode & needed != needed:

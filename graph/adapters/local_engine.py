@@ -1,4 +1,4 @@
-"""The local engine: clauses, supplier and facts of a document, worked out in a child process."""
+"""The local engine: clauses, supplier and facts of a document, worked out in a worker process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMEOUT = 60.0
 
 
 class Runner(Protocol):
-    """What this adapter needs of WorkerPool."""
+    """The part of WorkerPool that this adapter needs."""
 
     async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any: ...
 
@@ -77,7 +77,7 @@ def _own_candidates(document: DocumentText, types: Sequence[str], own_rules: Map
 
 
 class ClauseRules:
-    """Answers {"text_ref", "rules", "types", "facts", "own"?} with what `read_clauses` gives; costs but time."""
+    """Answers {"text_ref", "rules", "types", "facts", "own"?} with the result of `read_clauses`; costs only time."""
 
     name = "clause_rules"
     attempts = 1
@@ -90,7 +90,7 @@ class ClauseRules:
         return None
 
     async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
-        """Raises ArtifactMissing, and AnswerInvalid when the child gives no answer for this document."""
+        """Raises ArtifactMissing, and AnswerInvalid when the worker gives no answer for this document."""
         text = await self._artifacts.get(question.key["text_ref"])
         types, facts, own_rules = list(question.key["types"]), question.key.get("facts", ""), question.key.get("own")
         try:

@@ -1,4 +1,4 @@
-"""How long an HTTP endpoint asks to be left alone."""
+"""Reads how long an HTTP endpoint asks to wait."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def retry_after(headers: Mapping[str, str], message: str = "") -> float | None:
-    """Seconds to wait from a Retry-After header: milliseconds, seconds or a date; None without a usable one.
+    """Read the seconds to wait from a Retry-After header: milliseconds, seconds or a date; None without a usable one.
 
     Without a header, from a sentence like "Please try again in 1m20.5s".
     """

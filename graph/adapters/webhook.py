@@ -1,4 +1,4 @@
-"""Hands an event to another system by HTTP POST, as JSON, under a key by which that system knows it again."""
+"""Delivers an event to another system by HTTP POST, as JSON, under an idempotency key."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RETRYABLE_STATUSES = (408, 409, 425, 429)
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAttempt:
-    """How one attempt ended."""
+    """Outcome of one attempt to deliver an event."""
 
     status: int
     """Of the answer; 0 when none came."""
@@ -49,10 +49,10 @@ class DeliveryAttempt:
 
 
 class RetryingWebhook:
-    """The attempts that every webhook makes; `_post` makes one of them."""
+    """Base of webhooks: repeats `_post`, which makes one attempt."""
 
-    def __init__(self, where: str, attempts: int = MAX_ATTEMPTS, first_pause: float = FIRST_PAUSE) -> None:
-        self.where = where
+    def __init__(self, host: str, attempts: int = MAX_ATTEMPTS, first_pause: float = FIRST_PAUSE) -> None:
+        self.where = host
         self._attempts = attempts
         self._first_pause = first_pause
 

@@ -17,19 +17,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("contracts", type=Path, help="folder with txt/, gold.jsonl and manifest.csv")
     parser.add_argument("--out", type=Path, required=True, help="the model file to write")
     parser.add_argument("--split", default="train", help="which contracts to train on; all for every one of them")
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
         from graph.training.corpus import read_contracts
         from graph.training.fitting import fit, prepare
     except ModuleNotFoundError as error:
         parser.error(f"{error}; pip install 'reprise[train]' brings what training needs")
     began = time.monotonic()
-    split = "" if chosen.split == "all" else chosen.split
-    contracts = [prepare(one) for one in read_contracts(chosen.contracts, split)]
+    split = "" if options.split == "all" else options.split
+    contracts = [prepare(contract) for contract in read_contracts(options.contracts, split)]
     data = save(fit(contracts))
-    chosen.out.write_bytes(data)
+    options.out.write_bytes(data)
     took = time.monotonic() - began
-    sys.stdout.write(f"{len(contracts)} contracts, {took:.0f} s: {chosen.out}, {len(data):,} bytes\n")
+    sys.stdout.write(f"{len(contracts)} contracts, {took:.0f} s: {options.out}, {len(data):,} bytes\n")
     return 0
 
 

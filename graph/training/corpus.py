@@ -44,15 +44,15 @@ class Contract:
         return labels
 
 
-def hits(gold: Span, found: Span) -> bool:
-    """More than half of the shorter one is shared, and what was found is no whole page around the clause."""
-    shared = min(gold[1], found[1]) - max(gold[0], found[0])
-    want, have = gold[1] - gold[0], found[1] - found[0]
-    return shared > 0.5 * min(want, have) and have <= max(4 * want, 800)
+def hits(gold: Span, quote: Span) -> bool:
+    """Whether a quote hits a gold span: over half of the shorter one is shared, and the quote is no whole page."""
+    shared = min(gold[1], quote[1]) - max(gold[0], quote[0])
+    gold_chars, quote_chars = gold[1] - gold[0], quote[1] - quote[0]
+    return shared > 0.5 * min(gold_chars, quote_chars) and quote_chars <= max(4 * gold_chars, 800)
 
 
 def slug(name: str) -> str:
-    """cap_on_liability from "Cap On Liability"."""
+    """Make a slug of a name: cap_on_liability from "Cap On Liability"."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
@@ -82,7 +82,7 @@ def read_contracts(folder: Path, split: str = "") -> list[Contract]:
 
 def _contract(name: str, split: str, raw: str, gold: Mapping[str, Sequence[Span]]) -> Contract:
     text = plain_text(raw)
-    found = sentences(text)
-    plain = [simplify(raw[sentence.start : sentence.end]) for sentence in found]
-    headings = [simplify(f"{sentence.article} / {sentence.heading}") for sentence in found]
-    return Contract(name, split, text, found, plain, headings, gold)
+    split_sentences = sentences(text)
+    plain = [simplify(raw[sentence.start : sentence.end]) for sentence in split_sentences]
+    headings = [simplify(f"{sentence.article} / {sentence.heading}") for sentence in split_sentences]
+    return Contract(name, split, text, split_sentences, plain, headings, gold)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from graph.training.corpus import Contract
-from graph.training.growing import grow_forest, merge_forests
 from graph.training.thresholds import tune_thresholds
 from nodes.domain.clauses.classifier import Array, Model, load_notions, quantized, refined_probabilities, rule_features
 from nodes.domain.clauses.context_features import context_features, plausible_sentences
@@ -45,6 +45,8 @@ MAX_RARITY, USUAL_RARITY = 8.0, 5.0
 """A word counts by how rare it is, as the logarithm of one in so many sentences; a middling one keeps its value."""
 FORESTS, FOREST_SHARE = 3, 0.8
 """Forests of the second stage, and the share of contracts that each learns from."""
+ROUNDS, RATE, LEAVES, IN_A_LEAF = 200, 0.05, 10, 30
+"""Trees of a forest, what each adds, its leaves, and sentences in each leaf."""
 
 Vector = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -52,7 +54,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A contract with all that is worked out from it once."""
+    """A contract with its features and labels, worked out once."""
 
     contract: Contract
     rows: Any
@@ -62,6 +64,7 @@ class Prepared:
 
 
 def prepare(contract: Contract, types: Sequence[str] = TYPES) -> Prepared:
+    """Work out features, rule hits and labels of every sentence of a contract."""
     notions = load_notions()
     vectors = sentence_vectors(contract.plain, contract.headings, notions)
     shape = (vectors.count, width(len(notions)))
@@ -79,7 +82,9 @@ def fit(contracts: Sequence[Prepared], types: Sequence[str] = TYPES) -> Model:
     weight_codes, weight_scale = quantized(weights)
     zeros = np.zeros(len(types), np.float32)
     model = Model(np.array(types), weight_codes, weight_scale, bias, merge_forests([], zeros[:1]), zeros, zeros)
-    plausible = [_plausible_features(prepared, weight, types) for prepared, weight in zip(contracts, unseen, strict=True)]
+    plausible = [
+        _plausible_features(prepared, weight, types) for prepared, weight in zip(contracts, unseen, strict=True)
+    ]
     probabilities = _unseen_probabilities(model, contracts, unseen, plausible, fold)
     thresholds = tune_thresholds(types, [prepared.contract for prepared in contracts], probabilities)
     return replace(model, trees=_second_stage(plausible), present=thresholds.present, seed=thresholds.seed)
@@ -111,21 +116,21 @@ def _first_stage(
         for training, held_out, test_rows in splits:
             weights, intercept = _linear(training, labels[~held_out])
             distance[held_out] = test_rows @ weights + intercept
-        slope, intercept = _log_odds_line(distance, labels)
-        unseen[:, index] = distance * slope + intercept
+        slope, offset = _log_odds_line(distance, labels)
+        unseen[:, index] = distance * slope + offset
         weights, intercept = _linear(scaled, labels)
-        all_weights[:, index], bias[index] = weights * rarity * slope, intercept * slope + intercept
+        all_weights[:, index], bias[index] = weights * rarity * slope, intercept * slope + offset
     return _by_contract(unseen, contracts), (all_weights, bias)
 
 
 def _rarity(rows: Any) -> Vector:
-    """What an entry of each column counts: more, the fewer sentences have one."""
+    """Weight of each column: the more, the fewer sentences have an entry in it."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     return np.asarray(np.minimum(np.log(rows.shape[0] / np.maximum(counts, 1)), MAX_RARITY) / USUAL_RARITY)
 
 
 def _log_odds_line(distance: Vector, labels: Flags) -> tuple[float, float]:
-    """Slope and start of the line from distances to log odds."""
+    """Slope and offset of the line from distances to log odds."""
     line = LogisticRegression(C=1e4).fit(distance[:, None], labels)
     return float(line.coef_[0, 0]), float(line.intercept_[0])
 
@@ -143,13 +148,17 @@ def _linear(rows: Any, labels: Flags) -> tuple[Vector, float]:
 
 
 def _plausible_features(prepared: Prepared, weight: Array, types: Sequence[str]) -> tuple[Array, Flags]:
-    """Facts and labels of all that is worth a look in a contract, whatever the type."""
+    """Features and labels of all plausible sentences of a contract, whatever the type."""
     features: list[Array] = []
     labels: list[Flags] = []
     contract = prepared.contract
     for index, name in enumerate(types):
         plausible = plausible_sentences(weight[:, index], prepared.rules[name])
-        features.append(context_features(index, weight, prepared.rules[name], contract.plain, contract.headings, contract.blocks)[plausible])
+        features.append(
+            context_features(index, weight, prepared.rules[name], contract.plain, contract.headings, contract.blocks)[
+                plausible
+            ]
+        )
         labels.append(prepared.labels[name][plausible])
     return np.concatenate(features), np.concatenate(labels)
 
@@ -160,7 +169,13 @@ def _second_stage(plausible: Sequence[tuple[Array, Flags]]) -> Trees:
     for number in range(FORESTS):
         chosen = np.random.RandomState(number).rand(len(plausible)) < FOREST_SHARE
         training = [pair for pair, is_chosen in zip(plausible, chosen, strict=True) if is_chosen]
-        forests.append(grow_forest(np.concatenate([features for features, _ in training]), np.concatenate([labels for _, labels in training]), number))
+        forests.append(
+            grow_forest(
+                np.concatenate([features for features, _ in training]),
+                np.concatenate([labels for _, labels in training]),
+                number,
+            )
+        )
     return merge_forests(forests, np.zeros(1, np.float32))
 
 
@@ -171,11 +186,69 @@ def _unseen_probabilities(
     plausible: Sequence[tuple[Array, Flags]],
     fold: npt.NDArray[np.int64],
 ) -> list[Array]:
-    """Chances of each contract by trees of the other folds."""
+    """Probabilities of each contract, by trees of the other folds."""
     probabilities: list[Array] = [np.zeros((0, 0), np.float32)] * len(contracts)
     for number in range(FOLDS):
-        fold_model = replace(model, trees=_second_stage([plausible[i] for i in range(len(plausible)) if fold[i] != number]))
+        fold_model = replace(
+            model, trees=_second_stage([plausible[i] for i in range(len(plausible)) if fold[i] != number])
+        )
         for index in map(int, np.flatnonzero(fold == number)):
             contract = contracts[index].contract
-            probabilities[index] = zero_titles(refined_probabilities(fold_model, unseen[index], contract.plain, contract.headings, contract.blocks), contract.plain)
+            probabilities[index] = zero_titles(
+                refined_probabilities(fold_model, unseen[index], contract.plain, contract.headings, contract.blocks),
+                contract.plain,
+            )
     return probabilities
+
+
+def grow_forest(features: Array, labels: npt.NDArray[np.bool_], seed: int) -> HistGradientBoostingClassifier:
+    forest = HistGradientBoostingClassifier(
+        max_iter=ROUNDS,
+        learning_rate=RATE,
+        max_leaf_nodes=LEAVES,
+        min_samples_leaf=IN_A_LEAF,
+        l2_regularization=5.0,
+        max_features=0.5,
+        early_stopping=False,
+        random_state=seed,
+    )
+    forest.fit(features, labels)
+    return forest
+
+
+def merge_forests(forests: Sequence[HistGradientBoostingClassifier], base: Array) -> Trees:
+    """Write the trees of forests as plain arrays; each forest counts for its share of the sum."""
+    nodes: list[Any] = []
+    roots: list[int] = []
+    first_node = 0
+    for forest in forests:
+        base = base + np.float32(forest._baseline_prediction.ravel()[0] / len(forests))
+        for (tree,) in forest._predictors:
+            roots.append(first_node)
+            nodes.append(_node_arrays(tree.nodes, first_node, len(forests)))
+            first_node += len(tree.nodes)
+    column, limit, low, high, gives = (
+        np.concatenate([node[place] for node in nodes]) if nodes else np.zeros(0) for place in range(5)
+    )
+    return Trees(
+        column=column.astype(np.int32),
+        limit=limit.astype(np.float32),
+        low=low.astype(np.int32),
+        high=high.astype(np.int32),
+        gives=gives.astype(np.float32),
+        roots=np.array(roots, np.int32),
+        base=base,
+    )
+
+
+def _node_arrays(tree: Any, first_node: int, forests: int) -> tuple[npt.NDArray[Any], ...]:
+    """Columns, limits, branches and outputs of one tree whose first node stands at `first_node`."""
+    leaf = tree["is_leaf"].astype(bool)
+    own_index = np.arange(len(tree)) + first_node
+    return (
+        np.where(leaf, 0, tree["feature_idx"]),
+        np.where(leaf, 0.0, tree["num_threshold"]),
+        np.where(leaf, own_index, tree["left"].astype(np.int64) + first_node),
+        np.where(leaf, own_index, tree["right"].astype(np.int64) + first_node),
+        np.where(leaf, tree["value"] / forests, 0.0),
+    )

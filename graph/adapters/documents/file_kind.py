@@ -1,4 +1,4 @@
-"""What a file really is, by its content; its name says nothing."""
+"""Tells the kind of a file by its content; its name is not trusted."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def skipped_because(name: str, data: bytes) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Decoded by its mark, else as UTF-8, else as Windows-1252, which takes any byte."""
+    """Decode by the byte order mark, else as UTF-8, else as Windows-1252, which takes any byte."""
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")

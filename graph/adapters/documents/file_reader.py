@@ -1,4 +1,4 @@
-"""The entry of the children that read: a file of any kind in, its pages or sections out."""
+"""Entry point of the workers that read: a file of any kind in, its pages or sections out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graph.adapters.documents.pages import Refused, sections
 
 
 def read_document(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """What becomes of a document, as far as it needs no OCR; else what `read_file` answers.
+    """Read a document to its stored bytes where it needs no OCR; else return what `read_file` answers.
 
     options: as for `read_file`, and language. Beside kind and attachments: what `reading_summary` says of the text, and its bytes
     as they are stored; they are made here, since they are most of an answer and the parent has only to put them away.
@@ -26,7 +26,7 @@ def read_document(path: str, password: str | None, options: dict[str, Any]) -> d
 
 
 def read_file(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """The pages of a file as JSON-plain data, or {"refused": kind, "detail": …}.
+    """Read the pages of a file as JSON-plain data, or {"refused": kind, "detail": …}.
 
     options: as for `load`, and max_pages, max_chars. Beside the pages: kind, unit ("page" or "section"), repaired,
     attachments (name and size of each embedded file that the PDF library sees).

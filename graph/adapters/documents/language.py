@@ -1,4 +1,4 @@
-"""Whether a text is English or French, by its most frequent words."""
+"""Tells English from French by the most frequent words."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Refused(Exception):
-    """The file gives no text: `kind`, and a detail for the sentence."""
+    """Raised when a file gives no text: `kind`, and a detail for the sentence."""
 
     def __init__(self, kind: str, detail: str = "") -> None:
         super().__init__(kind, detail)
@@ -31,7 +31,7 @@ def bare_page(number: int, state: str, reason: str, text: str = "") -> dict[str,
 
 
 def sections(parts: Sequence[tuple[str, list[list[str]]]], max_chars: int) -> list[dict[str, Any]]:
-    """Texts with what is hidden in them as numbered sections, none beyond the limit of characters."""
+    """Number texts, with what is hidden in them, as sections; those beyond the limit of characters are skipped."""
     pages = []
     chars = 0
     for number, (text, hidden) in enumerate(parts, 1):

@@ -1,4 +1,4 @@
-"""What every model adapter does with a question before it is asked and with what was said in reply."""
+"""Steps common to every model adapter: bounds and schema of a question, checks and parsing of a reply."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def schema_of(question: ToolRequest) -> dict[str, Any]:
-    """The JSON schema of the answer that a question wants."""
+    """JSON schema of the answer to a question."""
     return json_schema(question.payload["schema"], tuple(question.payload.get("types", ())))
 
 
 def worst_usage(question: ToolRequest) -> Usage:
-    """The prompt at its largest, the feedback of a second attempt, and the longest answer that is allowed."""
+    """Bound the tokens of a call: largest prompt, feedback of a second attempt, longest answer allowed."""
     messages = question.payload["messages"]
     prompt_bytes = sum(len(text.encode("utf-8", "replace")) for _, text in messages)
     prompt_tokens = int((prompt_bytes + len(json.dumps(schema_of(question)))) / BYTES_A_TOKEN_AT_LEAST)
@@ -43,7 +43,7 @@ def worst_usage(question: ToolRequest) -> Usage:
 
 
 def check_complete(finish: str | None, refusal: str, text: str, model: str, usage: Usage) -> None:
-    """Pass when the model came to its end of its own accord and said something.
+    """Pass when the model ended its answer itself and the answer is not empty.
 
     Raises AnswerInvalid, `cut` when the answer reached its limit: also a part that happens to be valid JSON is
     only a part. Raises Transient when nobody says that the answer is at its end.
@@ -60,7 +60,7 @@ def check_complete(finish: str | None, refusal: str, text: str, model: str, usag
 
 
 def read_value(text: str, question: ToolRequest, usage: Usage) -> dict[str, Any]:
-    """The value of an answer.
+    """Read the value of an answer.
 
     Raises AnswerInvalid, which names what is wrong with its form so that the model can be told.
     """
@@ -72,7 +72,7 @@ def read_value(text: str, question: ToolRequest, usage: Usage) -> dict[str, Any]
 
 
 def parsed(text: str) -> tuple[Any, str]:
-    """The JSON value of an answer and "", or None and what is wrong. Nothing is repaired: a repair invents.
+    """Parse an answer: its JSON value and "", or None and what is wrong. Nothing is repaired: a repair invents.
 
     Thoughts, fences and words around it are no part of it, as long as there is one object among them and not two.
     """
@@ -98,12 +98,12 @@ def _only_object(text: str) -> Any:
 
 
 def sendable(text: str) -> str:
-    """Without what no endpoint takes: NUL and halves of surrogate pairs."""
+    """Replace what no endpoint takes, NUL and halves of surrogate pairs, by spaces."""
     return _UNSTORABLE.sub(" ", text)
 
 
 def _storable(value: Any) -> Any:
-    """Without NUL and halves of surrogate pairs, which a database does not take."""
+    """Remove NUL and halves of surrogate pairs, which a database does not take."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("", value)
     if isinstance(value, Mapping):

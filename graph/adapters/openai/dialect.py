@@ -29,7 +29,7 @@ class Dialect:
 
     @classmethod
     def of(cls, model: str, host: str) -> Dialect:
-        """What is known beforehand: OpenAI's own models want the newer name, its oldest have no JSON schema."""
+        """Start from what is known: OpenAI's own models want the newer parameter name, its oldest have no JSON schema."""
         is_openai = re.search(r"(?:^|\.)(?:openai\.com|openai\.azure\.com)(?::|$)", host) is not None
         is_old = re.match(r"gpt-3|gpt-4(?:-|$)", model) is not None
         methods = ("function_calling", "json_mode") if is_old else ("json_schema", "function_calling", "json_mode")

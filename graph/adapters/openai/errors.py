@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible endpoint says, in our words: its errors, its usage counts, its quirks.
+"""Translates errors and usage counts of OpenAI-compatible endpoints into our own.
 
 Endpoints that call themselves compatible agree on the happy path only, so that everything here is read with doubt.
 """
@@ -49,7 +49,7 @@ _UNSENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Whom we asked, for the sentences."""
+    """The endpoint and model of a call, as error messages name them."""
 
     host: str
     model: str
@@ -63,7 +63,7 @@ class Endpoint:
 
 
 def translate(error: Exception, at: Endpoint) -> RepriseError:
-    """Our error for one of the client's; total."""
+    """Translate any error of the client into one of ours."""
     if isinstance(error, RepriseError):
         return error
     if isinstance(error, openai.APITimeoutError | TimeoutError):
@@ -153,7 +153,7 @@ def _of_connection(error: Exception, at: Endpoint) -> Transient:
 
 
 def read_usage(raw: object, prompt_chars: int, answer_chars: int) -> Usage:
-    """Counts as reported, cached and reasoning tokens once each; our estimate when there are none."""
+    """Read token counts as reported, cached and reasoning tokens once each; estimate them when there are none."""
     fields = raw if isinstance(raw, Mapping) else {}
     tokens_in, tokens_out = _count(fields, "prompt_tokens"), _count(fields, "completion_tokens")
     if not tokens_in or (answer_chars and not tokens_out):
@@ -184,7 +184,7 @@ def _code(body: object) -> str:
 
 
 def _single(body: object) -> Any:
-    """Some put their one error into a list."""
+    """Unwrap a body of one element: some endpoints put their error into a list."""
     return body[0] if isinstance(body, list) and len(body) == 1 else body
 
 
@@ -205,7 +205,7 @@ def _status_in(body: Mapping[str, Any]) -> int:
 
 
 def message_of(error: openai.APIError) -> str:
-    """What the endpoint says of it; "" when that is nothing but a page or a code."""
+    """Message of the endpoint; "" when it is nothing but a page or a code."""
     body: Any = _single(error.body)
     if isinstance(body, Mapping):
         inner: Any = body.get("error", body)

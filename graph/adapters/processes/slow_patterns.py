@@ -1,4 +1,4 @@
-"""Which regular expressions of a playbook take too long, tried out in a child process that can be killed."""
+"""Finds regular expressions of a playbook that take too long, tried in a worker that can be killed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECONDS_A_PATTERN = 2.0
 
 
 def slow_places(patterns: Sequence[str], seconds: float) -> list[int]:
-    """Places of the patterns that took longer; runs in a worker process, where one may never come to an end."""
+    """Try each pattern; returns the places of slow ones. Runs in a worker process, where one may never end."""
     slow = []
     before = signal.signal(signal.SIGALRM, _raise_timeout)
     try:
@@ -44,7 +44,7 @@ def _raise_timeout(number: int, frame: object) -> None:
 
 
 async def find_slow_patterns(patterns: Sequence[str], seconds: float = SECONDS_A_PATTERN) -> list[int]:
-    """Places of the patterns that take longer than `seconds` on a text made against them."""
+    """Find the places of patterns that take longer than `seconds` on a text made against them."""
     pool = WorkerPool(1)
     try:
         return await _slow_among(pool, list(patterns), 0, seconds)
@@ -53,7 +53,7 @@ async def find_slow_patterns(patterns: Sequence[str], seconds: float = SECONDS_A
 
 
 async def _slow_among(pool: WorkerPool, patterns: list[str], first: int, seconds: float) -> list[int]:
-    """All at once, and where that does not come to its end all the same, each half by itself."""
+    """Try all patterns at once; where that does not end, try each half by itself."""
     if not patterns:
         return []
     try:

@@ -1,4 +1,4 @@
-"""What runs inside a child process of `graph.adapters.processes.worker_pool`; started by its path, imports next to nothing.
+"""Main loop of a worker process of `graph.adapters.processes.worker_pool`; started by its path, imports next to nothing.
 
 Protocol, over stdin and the descriptor that was stdout: an 8-byte big-endian length, then that many bytes of JSON.
 JSON, not pickle: a child that a hostile document has taken over can answer nonsense, but not run code in its parent.
@@ -55,7 +55,7 @@ def limit_memory(megabytes: int) -> None:
 
 
 def widen(pipe: int) -> None:
-    """Let a whole answer wait in the pipe: each refill of a small one wakes both processes. Only Linux can."""
+    """Enlarge a pipe to hold a whole answer: each refill of a small one wakes both processes. Only Linux can."""
     if sys.platform == "linux":
         import fcntl
 
@@ -64,7 +64,7 @@ def widen(pipe: int) -> None:
 
 
 def used_mb() -> float:
-    """The most memory that this process has had in use, or 0 where that is not known."""
+    """Peak memory of this process in MB, or 0 where it is not known."""
     # On Linux the usage that the system reports begins with what the parent had when it forked, so a large parent
     # would make every new child look used up; the high-water mark of the address space begins anew.
     with contextlib.suppress(OSError), open("/proc/self/status", encoding="ascii", errors="replace") as status:
@@ -93,7 +93,7 @@ def call(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe(error: Exception) -> dict[str, Any]:
-    """An exception as JSON-plain data from which the parent can make it again."""
+    """Describe an exception as JSON-plain data from which the parent can make it again."""
     try:
         args = json.loads(json.dumps(error.args))
     except (TypeError, ValueError):

@@ -1,6 +1,6 @@
-"""Child processes that can be killed: where documents are parsed, so that a hostile one costs only itself.
+"""Worker processes that can be killed: documents are parsed there, so that a hostile one costs only itself.
 
-Each child has pipes of its own. A pool that shares one channel breaks as a whole when a child dies while it holds the
+Each worker has pipes of its own. A pool that shares one channel breaks as a whole when a worker dies while it holds the
 channel's lock, or when it dies idle; here nothing is shared, so a death is the end of one task.
 """
 
@@ -43,9 +43,9 @@ def usable_cpus() -> int:
 
 
 class WorkerPool:
-    """Runs functions in child processes, at most `workers` at a time; children start at first use and are kept.
+    """Runs functions in worker processes, at most `workers` at a time; they start at first use and are kept.
 
-    Bound to the event loop of its first use. `memory_mb` is the limit of one child.
+    Bound to the event loop of its first use. `memory_mb` is the limit of one worker.
     """
 
     def __init__(self, workers: int | None = None, memory_mb: int = 2048) -> None:
@@ -57,11 +57,11 @@ class WorkerPool:
         self._closed = False
 
     async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any:
-        """Call a module-level function with JSON-plain arguments in a child; return its JSON-plain value.
+        """Call a module-level function with JSON-plain arguments in a worker; return its JSON-plain value.
 
         A mapping that it returns may hold bytes, too.
 
-        `timeout` counts from when a child is free for it. Cancelling kills the child.
+        `timeout` counts from when a worker is free for it. Cancelling kills the worker.
         Raises WorkerTimeout, WorkerDied, or what the function raises (WorkerError for a class unknown here).
         """
         request = encode({"module": function.__module__, "name": function.__qualname__, "args": args})
@@ -86,7 +86,7 @@ class WorkerPool:
         return self._outcome(answer)
 
     async def aclose(self) -> None:
-        """Kill all children; what still runs in one ends with WorkerDied. Safe to call twice."""
+        """Kill all workers; what still runs in one ends with WorkerDied. Safe to call twice."""
         self._closed = True
         self._idle.clear()
         await asyncio.gather(*(self._end(worker) for worker in list(self._all)))
@@ -166,7 +166,7 @@ class WorkerPool:
 
 
 def rebuilt(error: dict[str, Any]) -> Exception:
-    """The exception that a child described; only classes that are loaded here already are made."""
+    """Make the exception that a worker described; only from classes that are loaded here already."""
     loaded: Any = sys.modules.get(str(error["module"]))
     for part in str(error["name"]).split("."):
         loaded = getattr(loaded, part, None)

@@ -88,7 +88,7 @@ class FolderArtifacts:
 
 
 def unwritable(folder: Path, error: OSError) -> StoreUnwritable:
-    """The sentence for a folder that takes nothing."""
+    """Error for a folder that nothing can be written to."""
     why = error.strerror or type(error).__name__
     return StoreUnwritable(f"Nothing can be written to {folder} ({why}): make room or mend its rights, then resume.")
 

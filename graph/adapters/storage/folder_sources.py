@@ -23,7 +23,7 @@ MAX_BYTES = 512 << 20
 
 
 class Runner(Protocol):
-    """What this adapter needs of WorkerPool."""
+    """The part of WorkerPool that this adapter needs."""
 
     async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any: ...
 
@@ -66,7 +66,7 @@ class FolderSources:
 def _attached_documents(
     document: SourceDocument, rows: Sequence[Mapping[str, Any]], taken_names: set[str]
 ) -> Iterator[SourceDocument]:
-    """Embedded files as documents of their own, each named below what carries it."""
+    """Yield attached files as documents of their own, each named below what carries it."""
     names: list[str] = []
     for row in rows:
         container = document.document if row["within"] is None else names[row["within"]]
@@ -84,7 +84,7 @@ def _attached_documents(
 
 
 def _check(source: str) -> int:
-    """How many files there are, once one of them is of a kind that can be read."""
+    """Count the files; raises SourceError when none is of a kind that can be read."""
     files = _named_files(source)
     if all(skipped_because(name, _head(path)) for name, path in files.items()):
         raise _no_readable_file(source)
@@ -104,7 +104,7 @@ def _no_readable_file(source: str) -> SourceError:
 
 
 def _named_files(source: str) -> dict[str, Path]:
-    """All files by the name that people see."""
+    """List all files by the name that people see."""
     places = [Path(line.strip()).expanduser() for line in source.splitlines() if line.strip()]
     if not places:
         raise SourceError("No source was given: name a folder or a file, for example samples/data-room.")

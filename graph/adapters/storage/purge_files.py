@@ -1,4 +1,4 @@
-"""Files of runs, removed for good: artifacts by sha256, what a killed process left of them, released notes."""
+"""Removes files of runs for good: artifacts by sha256, half-written ones of a killed process, released notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMES_IN_BYTES = re.compile(rb"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was removed."""
+    """Count and size of removed files."""
 
     files: int = 0
     bytes: int = 0
@@ -32,7 +32,7 @@ class Removed:
 
 
 class PurgeFiles:
-    """Over the folders of graph.adapters.storage.folder_artifacts and folder_releases. Every method may be repeated."""
+    """Purges the folders of graph.adapters.storage.folder_artifacts and folder_releases. Every method may be repeated."""
 
     def __init__(self, artifacts: Path, notes: Path) -> None:
         self._artifacts = artifacts
@@ -45,18 +45,18 @@ class PurgeFiles:
         )
 
     async def within(self, names: Iterable[str]) -> set[str]:
-        """These artifacts, and those that they name in turn."""
+        """Follow references: these artifacts, and those that they name in turn."""
         return await asyncio.to_thread(self._within, set(names))
 
     async def marked(self, names: Iterable[str], marks: Collection[str]) -> set[str]:
-        """Those of some artifacts in which one of the marks stands."""
+        """Select the artifacts that contain one of the marks."""
         pattern = re.compile(b"|".join(re.escape(mark.encode()) for mark in marks)) if marks else None
         if pattern is None:
             return set()
         return await asyncio.to_thread(lambda: {name for name in names if pattern.search(_read(self._path(name)))})
 
     async def fresh(self, names: Iterable[str]) -> set[str]:
-        """Those that were stored a moment ago."""
+        """Select the artifacts that were stored within the last SETTLED_SECONDS."""
         limit = time.time() - SETTLED_SECONDS
         return await asyncio.to_thread(lambda: {name for name in names if _modified_at(self._path(name)) > limit})
 

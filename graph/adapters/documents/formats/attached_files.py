@@ -18,7 +18,7 @@ AttachedFile = tuple[str, bytes]
 
 
 def attached_files(data: bytes, keys: Sequence[str]) -> Iterator[AttachedFile]:
-    """Name and bytes of the files directly in this one, always in the same order; damaged ones are left out."""
+    """Yield name and bytes of the files directly in this one, in a fixed order; damaged ones are left out."""
     kind, _ = kind_of(data) if data else ("foreign", "")
     if kind == "pdf" and any(sign in data for sign in SIGNS):
         yield from _of_pdf(data, keys)
@@ -44,7 +44,7 @@ def _of_pdf(data: bytes, keys: Sequence[str]) -> Iterator[AttachedFile]:
 
 
 def _specs(pdf: Any) -> Iterator[AttachedFile]:
-    """Of the document's list of embedded files, then those pinned to its pages."""
+    """Yield the files in the document's list, then those pinned to its pages."""
     streams: set[tuple[int, int]] = set()
     for spec in _all_specs(pdf):
         with suppress(Exception):  # a damaged entry must not hide the others, and qpdf raises almost anything
@@ -68,7 +68,7 @@ def _all_specs(pdf: Any) -> Iterator[Any]:
 
 
 def _of_mail(data: bytes) -> Iterator[AttachedFile]:
-    """Yield everything that is not the body; messages that were forwarded are e-mails again."""
+    """Yield everything but the body; forwarded messages are e-mails again."""
     from graph.adapters.documents.formats.mail import body_of, leaves, parsed
 
     message = parsed(data)
@@ -101,7 +101,7 @@ def _of_docx(data: bytes) -> Iterator[AttachedFile]:
 
 
 def attachment_name(name: str, number: int) -> str:
-    """The name without what could pass for a folder or break a line; "attachment N" for none."""
+    """Clean a name of what could pass for a folder or break a line; "attachment N" for none."""
     base_name = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
     plain = "".join(char for char in base_name if char.isprintable()).strip()
     return plain[-200:] or f"attachment {number}"

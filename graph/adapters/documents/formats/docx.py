@@ -138,7 +138,7 @@ class _Reader:
         return parent is not None and local_name(parent) == "tc"
 
     def _runs(self, paragraph: Any) -> Iterator[str]:
-        """What the paragraph shows; what it hides or has struck out is kept apart."""
+        """Yield the visible text of a paragraph; hidden and struck-out text is kept apart."""
         stack = [(child, "") for child in reversed(paragraph)]
         while stack:
             node, reason = stack.pop()

@@ -11,7 +11,7 @@ LEVELS = 9
 
 
 class Numbering:
-    """Counts along with the paragraphs of a document, in their order."""
+    """Counter of Word's automatic numbers, fed with the paragraphs of a document in order."""
 
     def __init__(self, document: Any) -> None:
         self._abstract: dict[str, dict[int, dict[str, str]]] = {}
@@ -34,7 +34,7 @@ class Numbering:
                 self._styles[style.style_id] = _child_val(number, "numId"), int(_child_val(number, "ilvl") or 0)
 
     def label(self, paragraph: Any, style: str | None) -> str:
-        """The label of this paragraph, "" for one without; counts it."""
+        """Count this paragraph and return its label, "" for one without."""
         list_level = self._list_level(paragraph, style)
         levels = self._abstract.get(self._lists.get(list_level[0], ""), {}) if list_level else {}
         if not list_level or list_level[1] not in levels:
@@ -68,7 +68,7 @@ class Numbering:
 
 
 def numeral(number: int, form: str) -> str:
-    """A number in one of Word's forms; decimal for those that are not known."""
+    """Write a number in one of Word's forms; unknown forms are decimal."""
     if form in ("lowerLetter", "upperLetter") and number > 0:
         letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
         return letter.upper() if form == "upperLetter" else letter

@@ -57,7 +57,7 @@ def read_html(data: bytes, max_chars: int) -> list[dict[str, Any]]:
 
 
 def html_parts(data: bytes, encoding: str | None) -> list[Part]:
-    """The page's text in parts, each with [why, text] of what a person does not see in it."""
+    """Read the page's text in parts, each with [reason, text] of what a person does not see in it."""
     import lxml.etree
     import lxml.html
 
@@ -72,7 +72,7 @@ def html_parts(data: bytes, encoding: str | None) -> list[Part]:
 
 
 def _encoding(data: bytes) -> str | None:
-    """None lets the page say it; a page that does not is UTF-8 wherever that fits."""
+    """Encoding of a page that declares none: UTF-8 where it fits, else cp1252; None leaves it to the declaration."""
     if re.search(rb"charset\s*=", data[:4096], re.I) or data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return None
     try:

@@ -17,7 +17,7 @@ Edge = tuple[bool, str, int, int]
 
 
 def edge_lines(text: str, lines: Iterable[Sequence[int]]) -> list[Edge]:
-    """Of lines (start, end, y0, y1), those in the upper or lower eighth of the page that say something."""
+    """Select lines (start, end, y0, y1) with letters or digits in the upper or lower eighth of the page."""
     edges = []
     for start, end, y0, y1 in lines:
         upper = y1 < BOX_UNIT / 8
@@ -29,9 +29,9 @@ def edge_lines(text: str, lines: Iterable[Sequence[int]]) -> list[Edge]:
 
 
 def find_running_headers(pages: Sequence[Mapping[str, Any]]) -> list[list[tuple[int, int]]]:
-    """Per page the spans of its furniture, relative to the page's text; of each page `text` and `edges` are looked at.
+    """Find the spans of running headers and footers of each page, from its `text` and `edges`.
 
-    A line is furniture when it returns at the same edge, digits aside, on at least three pages and a quarter of them;
+    A line is a running header or footer when it returns at the same edge, digits aside, on at least three pages and a quarter of them;
     a page number needs two.
     """
     counts: dict[tuple[bool, str], int] = {}

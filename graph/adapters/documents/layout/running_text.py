@@ -1,4 +1,4 @@
-"""Words with boxes to running text: lines, blank lines, exact offsets. Runs in worker processes."""
+"""Lays out words with boxes as running text: lines, blank lines, exact offsets. Runs in worker processes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RunningText(NamedTuple):
     boxes: Numbers
     """One row a word: x0, y0, x1, y1."""
     edges: list[Edge]
-    """Lines at the page's upper and lower edge, which may be furniture."""
+    """Lines at the page's upper and lower edge, which may be running headers or footers."""
 
     @property
     def words(self) -> str:
@@ -53,7 +53,7 @@ class RunningText(NamedTuple):
 
 
 def clean(text: str) -> str:
-    """Without what is no text: control characters, lone surrogates, non-characters, zero-width spaces."""
+    """Remove control characters, lone surrogates, non-characters and zero-width spaces."""
     return NOT_TEXT.sub("", text)
 
 
@@ -66,7 +66,7 @@ def lay_out(words: Iterable[Word]) -> RunningText:
 
 
 def compose(texts: Sequence[str], boxes: Numbers, line_ends: Flags, counts: Sequence[int]) -> list[RunningText]:
-    """The text of each page: words in reading order, cut into lines where the source ends one or the place jumps.
+    """Compose the text of each page: words in reading order, lines ended where the source ends one or the place jumps.
 
     `counts` says how many of the words each page has, page after page. A line ends with a line feed, as in the source:
     a word hyphenated at the line's end stays hyphenated. An empty line stands where the gap between two lines is
@@ -124,7 +124,7 @@ def _line_starts(boxes: Numbers, line_ends: Flags, borders: Numbers) -> Numbers:
 
 
 def _wide(boxes: Numbers, firsts: Numbers, lines: Numbers) -> Flags:
-    """Behind which lines an empty one stands; `lines` are the borders of the pages among the lines."""
+    """Whether a blank line follows each line; `lines` are the borders of the pages among the lines."""
     heights = np.maximum.reduceat(boxes[:, 3] - boxes[:, 1], firsts)
     steps = np.zeros(len(firsts), np.int64)
     steps[:-1] = np.diff(_bottoms(boxes, firsts))

@@ -1,4 +1,4 @@
-"""A line as OCR sees it, whichever recogniser looked. Pure."""
+"""Lines as either recogniser returns them, and how far they can be trusted. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OcrWord = tuple[str, float, float, float, float]
 
 
 class OcrLine(NamedTuple):
-    """One line: its words, and how sure the recogniser is."""
+    """One recognised line: its words, and the recogniser's confidence, 0 to 1."""
 
     words: list[OcrWord]
     confidence: float
@@ -25,5 +25,5 @@ def is_confident(lines: Sequence[OcrLine]) -> bool:
 
 
 def amount_read(lines: Sequence[OcrLine]) -> float:
-    """How much was read, unsure lines counting little."""
+    """Count the characters read, each weighted by the fourth power of its line's confidence."""
     return sum(line.confidence**4 * sum(len(word[0]) for word in line.words) for line in lines)

@@ -1,4 +1,4 @@
-"""What becomes of a page that OCR looked at. Pure."""
+"""Decides what a page becomes after OCR. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FEW_LETTERS = "text layer has hardly any letters"
 
 
 def apply_ocr(page: dict[str, Any], result: Mapping[str, Any]) -> None:
-    """Write into a page (as the readers answer it, state "ocr") what OCR made of it.
+    """Write the result of OCR into a page (as the readers answer it, state "ocr").
 
     result: failed (why), or text, words, edges, confidence, and where no word was found, ink.
     """

@@ -18,7 +18,7 @@ FAIR_GAP = 0.75
 
 @functools.cache
 def engine() -> Any:
-    """Loaded once a child; its models lie in the wheel, so nothing is fetched."""
+    """Load the engine, once a worker; its models lie in the wheel, so nothing is fetched."""
     import cv2
     from rapidocr import RapidOCR
 
@@ -28,7 +28,7 @@ def engine() -> Any:
 
 
 def read_upright(picture: Any) -> tuple[int, list[OcrLine], tuple[int, int]]:
-    """Quarter turns counter-clockwise after which the page reads best, its lines, the picture's height and width."""
+    """Read a page the right way up: quarter turns counter-clockwise, its lines, the picture's height and width."""
     import numpy
 
     lines, on_end = recognise(picture)
@@ -68,7 +68,7 @@ def bounding_box(quad: Any) -> tuple[float, float, float, float]:
 
 
 def split_words(text: str, chars: list[OcrWord], picture: Any) -> list[OcrWord]:
-    """The words of a line: cut at its spaces, and where the picture shows one that the recogniser has dropped."""
+    """Split a line into words at its spaces, and where the picture shows one that the recogniser has dropped."""
     parts: list[list[OcrWord]] = []
     start = 0
     for part in text.split():
@@ -77,7 +77,7 @@ def split_words(text: str, chars: list[OcrWord], picture: Any) -> list[OcrWord]:
             return chars if len(chars) == 1 else [join_letters(chars)]
         parts.append(run)
         start += len(part)
-    gaps = [gap_width(left[-1], right[0], picture) for left, right in pairwise(parts)]
+    gaps = [gap_width(word_before[-1], word_after[0], picture) for word_before, word_after in pairwise(parts)]
     if len(gaps) >= 2:
         min_gap = FAIR_GAP * statistics.median(gaps)
         parts = [word for part in parts for word in split_wide_gaps(part, min_gap, picture)]
@@ -85,22 +85,22 @@ def split_words(text: str, chars: list[OcrWord], picture: Any) -> list[OcrWord]:
 
 
 def split_wide_gaps(chars: list[OcrWord], min_gap: float, picture: Any) -> list[list[OcrWord]]:
-    """A word where its letters stand as far apart as words do; letterspaced words stay whole."""
+    """Split a word where its letters stand as far apart as words do; letterspaced words stay whole."""
     cuts = [
         number
-        for number, (left, right) in enumerate(pairwise(chars), 1)
-        if not (left[0].isdigit() and right[0].isdigit())
-        and gap_width(left, right, picture) >= min_gap  # 11 is often set wide
+        for number, (letter, next_letter) in enumerate(pairwise(chars), 1)
+        if not (letter[0].isdigit() and next_letter[0].isdigit())
+        and gap_width(letter, next_letter, picture) >= min_gap  # 11 is often set wide
     ]
     if not cuts or len(cuts) > max(1, len(chars) / 4):
         return [chars]
     return [chars[start:end] for start, end in pairwise([0, *cuts, len(chars)])]
 
 
-def gap_width(left_letter: OcrWord, right_letter: OcrWord, picture: Any) -> int:
-    """Columns of paper alone between the middles of two letters, the longest run of them."""
-    start, end = round((left_letter[1] + left_letter[3]) / 2), round((right_letter[1] + right_letter[3]) / 2)
-    top, bottom = round(min(left_letter[2], right_letter[2])), round(max(left_letter[4], right_letter[4]))
+def gap_width(letter: OcrWord, next_letter: OcrWord, picture: Any) -> int:
+    """Measure the longest run of blank columns between the middles of two letters, in pixels."""
+    start, end = round((letter[1] + letter[3]) / 2), round((next_letter[1] + next_letter[3]) / 2)
+    top, bottom = round(min(letter[2], next_letter[2])), round(max(letter[4], next_letter[4]))
     window = picture[max(top, 0) : bottom, max(start, 0) : end]
     if not window.size:
         return 0

@@ -42,7 +42,7 @@ MAX_DUST = 2_000
 def ocr_pages(path: str, password: str | None, options: dict[str, Any], numbers: list[int]) -> list[dict[str, Any]]:
     """Text, words and mean confidence of these pages, or why one of them failed.
 
-    Where no word is found, ink says whether something stands on the page all the same.
+    Where no word is found, `ink` says whether something stands on the page all the same.
     options: as for `load`, and language, "" where it is not known.
     """
     data = tesseract.data_for(options.get("language", ""))
@@ -83,7 +83,7 @@ def ocr_page(pdf: pdfium.PdfDocument, number: int, data: str) -> dict[str, Any]:
 
 
 def recognise(picture: Any, data: str) -> tuple[int, list[OcrLine], tuple[int, int]]:
-    """As `rapid_ocr.read_upright`; pages that Tesseract is unsure of, like those that lie on their side, are its."""
+    """Read as `rapid_ocr.read_upright`, with Tesseract first; RapidOCR reads what Tesseract is not confident of."""
     lines = tesseract.recognise(picture, DPI, data) if data else []
     if is_confident(lines) or (data and find_spec("rapidocr") is None):
         return 0, lines, picture.shape[:2]
@@ -94,8 +94,11 @@ def slope_of(lines: Sequence[OcrLine]) -> float:
     """How much the lines of a skewed scan fall from left to right, in pixels down for each to the right."""
     slopes = []
     for line in lines:
-        (_, left, top, right, bottom), (_, last_left, last_top, last_right, last_bottom) = line.words[0], line.words[-1]
-        run = (last_left + last_right - left - right) / 2
+        (_, first_left, top, first_right, bottom), (_, last_left, last_top, last_right, last_bottom) = (
+            line.words[0],
+            line.words[-1],
+        )
+        run = (last_left + last_right - first_left - first_right) / 2
         if run > 10 * (bottom - top):
             slopes.append((last_top + last_bottom - top - bottom) / 2 / run)
     return statistics.median(slopes) if len(slopes) >= 3 else 0.0
@@ -131,14 +134,14 @@ def to_line(line: OcrLine, shape: tuple[int, int], slope: float) -> Line:
 
 
 def is_blank(picture: Any, dpi: float) -> bool:
-    """Whether nothing stands on this grey picture (rows of 0 to 255) but the grain, dust and shadow of a scan."""
+    """Whether this grey picture (rows of 0 to 255) shows nothing but the grain, dust and shadow of a scan."""
     import numpy
 
     high, wide = picture.shape
-    top, left = round(high * EDGE), round(wide * EDGE)
+    margin_y, margin_x = round(high * EDGE), round(wide * EDGE)
     step = max(round(dpi / CELL_DPI), 1)
     side = step * TILE
-    inside = picture[top : high - top, left : wide - left].astype(numpy.float32)
+    inside = picture[margin_y : high - margin_y, margin_x : wide - margin_x].astype(numpy.float32)
     # Filled up at the far edges with what stands there, so that whole tiles cover the page.
     inside = numpy.pad(inside, [(0, -size % side) for size in inside.shape], mode="edge")
     down, across = (size // step for size in inside.shape)
@@ -155,7 +158,7 @@ def is_blank(picture: Any, dpi: float) -> bool:
 
 
 def has_large_mark(marked: Any) -> bool:
-    """Whether more than MOST of the marked cells touch each other, also at their corners."""
+    """Whether more than DUST_CELLS of the marked cells touch each other, also at their corners."""
     unvisited = set(zip(*(axis.tolist() for axis in marked.nonzero()), strict=True))
     while unvisited:
         size, frontier = 1, [unvisited.pop()]

@@ -24,13 +24,13 @@ SECONDS = 120
 
 
 def version() -> str:
-    """Such as 5.3.0; "" when it is not installed."""
+    """Version of the installed program, such as 5.3.0; "" when there is none."""
     lines = _installation()[0]
     return lines[0].split()[-1] if lines else ""
 
 
 def languages() -> tuple[str, ...]:
-    """Those of ours whose data is installed."""
+    """Codes of our languages whose data is installed."""
     installed = set(_installation()[1][1:])
     return tuple(code for code, data in DATA.items() if data in installed)
 
@@ -43,7 +43,7 @@ def data_for(language: str) -> str:
 
 @functools.cache
 def _installation() -> tuple[list[str], list[str]]:
-    """What it says of its version and its languages, a list of lines each; asked at once, for a start waits for it."""
+    """Ask the program for version and languages, a list of lines each; both at once, for a start waits for them."""
     program = shutil.which("tesseract")
     if program is None:
         return [], []
@@ -88,8 +88,8 @@ def lines_of(table: str) -> list[OcrLine]:
     for row in table.splitlines()[1:]:
         cells = row.split("\t")
         if len(cells) == 12 and cells[0] == "5" and cells[11].strip():
-            left, top, wide, high, confidence = (float(cell) for cell in cells[6:11])
-            word = (cells[11], left, top, left + wide, top + high)
+            x, y, width, height, confidence = (float(cell) for cell in cells[6:11])
+            word = (cells[11], x, y, x + width, y + height)
             lines.setdefault(tuple(cells[2:5]), []).append((word, max(confidence, 0.0) / 100))
     ocr_lines = []
     for words in lines.values():

@@ -1,4 +1,4 @@
-"""What lies on a page of a PDF beside its content: values of form fields, text boxes, comments. Runs in a worker process.
+"""Annotations of a PDF page: values of form fields, text boxes, comments. Runs in a worker process.
 
 Fields and text boxes with a picture of their own are drawn into the page, so that they are read where they stand;
 those without get a place below what is drawn. Comments are no part of the document and are kept apart.
@@ -39,14 +39,14 @@ annotation_count = bind_by_address(raw.FPDFPage_GetAnnotCount)
 
 
 class AnnotationText(NamedTuple):
-    """A text of an annotation, and its box: left, bottom, right, top in the page's own coordinates."""
+    """Text of an annotation, and its box: left, bottom, right, top in the page's own coordinates."""
 
     text: str
     box: tuple[float, float, float, float]
 
 
 class Annotations(NamedTuple):
-    """What the annotations of a page say."""
+    """Texts of the annotations of a page, by what they are."""
 
     values: list[AnnotationText]
     """Of fields and text boxes that a person sees."""
@@ -58,7 +58,7 @@ class Annotations(NamedTuple):
 
 
 def read_annotations(page: pdfium.PdfPage) -> Annotations | None:
-    """None for a page without annotations that say or show anything."""
+    """Read the annotations of a page; None for one without any that say or show something."""
     count = min(annotation_count(address(page.raw)), MAX_ANNOTATIONS)
     if count <= 0:
         return None
@@ -123,7 +123,7 @@ def flatten(page: pdfium.PdfPage) -> bool:
 
 
 def undrawn_words(values: list[AnnotationText], texts: list[str], frame: Frame) -> list[Word]:
-    """Words of those values that are not among the texts of the page, each with the box of its field."""
+    """List the words of field values that are not drawn on the page, each with the box of its field."""
     page_letters = _plain("".join(texts))
     words: list[Word] = []
     for annotated_text in values:
@@ -135,7 +135,7 @@ def undrawn_words(values: list[AnnotationText], texts: list[str], frame: Frame) 
 
 
 def with_checkboxes(words: list[Word], checkboxes: list[AnnotationText], frame: Frame) -> list[Word]:
-    """The words of a page with the signs of its boxes, each in its place."""
+    """Put the sign of each check box into its place among the words of a page."""
     return insert_checkboxes(
         words, [Word(annotated_text.text, *_box(annotated_text, frame), False) for annotated_text in checkboxes]
     )

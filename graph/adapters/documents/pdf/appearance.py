@@ -1,4 +1,4 @@
-"""How a page of a PDF looks: its frame, its pictures, a drawing of it, what a person does not see. Runs in a worker process."""
+"""Appearance of a PDF page: frame, pictures, rendering, text that a person does not see. Runs in a worker process."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Cover(NamedTuple):
 
 
 class ObjectSurvey(NamedTuple):
-    """What the objects of a page say without its text."""
+    """Result of a walk over the objects of a page, its text aside."""
 
     picture: float
     """Share of the page that its largest picture covers."""
@@ -77,7 +77,7 @@ class ObjectSurvey(NamedTuple):
 
 
 class Frame:
-    """From the page's own coordinates to BOX_UNIT of the page as shown."""
+    """Conversion from the page's own coordinates to BOX_UNIT of the page as shown."""
 
     def __init__(self, page: pdfium.PdfPage) -> None:
         box, handle = raw.FS_RECTF(), address(page.raw)
@@ -86,15 +86,15 @@ class Frame:
         self.turn = turn_of(handle)
         self.width = (self.right - self.left) or 1.0
         self.height = (self.top - self.bottom) or 1.0
-        shown = (self.width, self.height) if self.turn % 2 == 0 else (self.height, self.width)
-        self.shown_width, self.shown_height = shown
+        shown_size = (self.width, self.height) if self.turn % 2 == 0 else (self.height, self.width)
+        self.shown_width, self.shown_height = shown_size
 
         across, down = BOX_UNIT / self.width, BOX_UNIT / self.height
         self._scale = np.array([across, -down, across, -down], np.float32)
         self._shift = np.array([-self.left * across, self.top * down] * 2, np.float32)
 
     def same_as(self, frame: Frame) -> bool:
-        """Whether both place everything alike."""
+        """Whether both frames convert alike."""
         edges = (self.left, self.bottom, self.right, self.top, self.turn)
         return edges == (frame.left, frame.bottom, frame.right, frame.top, frame.turn)
 
@@ -115,7 +115,7 @@ class Frame:
 
 
 def draw(page: pdfium.PdfPage, dpi: float, max_pixels: int) -> tuple[int, int, bytes]:
-    """Width, height and grey values of the page as shown, at most `max_pixels` of them."""
+    """Render the page as shown: width, height and grey values, at most `max_pixels` of them."""
     width, height = page.get_size()
     scale = dpi / 72
     pixels = max(width * scale, 1) * max(height * scale, 1)
@@ -144,7 +144,7 @@ def survey_objects(page: pdfium.PdfPage, frame: Frame) -> ObjectSurvey:
 
 
 class _ObjectWalk:
-    """What has been seen of a page's objects, in the order in which they are drawn."""
+    """A walk over the objects of a page in the order in which they are drawn."""
 
     def __init__(self, frame: Frame, objects: Sequence[int]) -> None:
         self.frame, self.page_objects = frame, objects
@@ -231,7 +231,7 @@ def faint(page_object: int) -> bool:
 
 
 class TextVisibility:
-    """How each character is drawn, for pages on which some may be hidden."""
+    """Why characters cannot be seen, for pages on which some may be hidden."""
 
     def __init__(self, page: pdfium.PdfPage, text: int, survey: ObjectSurvey) -> None:
         self.page, self.handle, self.survey = page, text, survey
@@ -239,7 +239,7 @@ class TextVisibility:
         self.picture: tuple[int, int, bytes] | None = None
 
     def split(self, start: int, end: int) -> list[tuple[int, int, str]]:
-        """Runs of equal look in a range of characters."""
+        """Split a range of characters into runs with the same reason for being hidden."""
         if not self.survey.hidden:
             return [(start, end, "")]
         runs: list[tuple[int, int, str]] = []
@@ -252,7 +252,7 @@ class TextVisibility:
         return runs
 
     def confirm(self, reasons: list[str], places: Any, starts: Any) -> None:
-        """Look at the page, drawn: white on a dark ground is text, what something was drawn over is none."""
+        """Check reasons against the rendered page: white on a dark ground is text, what something was drawn over is none."""
         for row, reason in enumerate(reasons):
             if reason == "white" and self.contrast(places[row].tolist()):
                 reasons[row] = ""
@@ -280,7 +280,7 @@ class TextVisibility:
         return self.reasons.get(text_object, "")
 
     def contrast(self, box: Sequence[float]) -> bool:
-        """Whether the page, drawn, shows anything but one colour in this box: white on a dark ground is text."""
+        """Whether the rendered page shows more than one colour in this box: white on a dark ground is text."""
         if self.picture is None:
             self.picture = draw(self.page, CONTRAST_DPI, 4_000_000)
         width, height, rows = self.picture

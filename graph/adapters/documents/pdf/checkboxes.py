@@ -22,7 +22,7 @@ OTHER_FIELDS = range(raw.FPDF_FORMFIELD_PUSHBUTTON, raw.FPDF_FORMFIELD_SIGNATURE
 
 
 def checkbox_sign(page: pdfium.PdfPage, widget: Any) -> str:
-    """TICKED or UNTICKED for a check box or a radio button, as it is drawn; "" for any other field."""
+    """Return TICKED or UNTICKED for a check box or a radio button, as it is drawn; "" for any other field."""
     form = page.formenv
     kind = raw.FPDFAnnot_GetFormFieldType(form, widget) if form is not None else -1
     if kind in CHECKBOX_FIELDS:
@@ -32,19 +32,19 @@ def checkbox_sign(page: pdfium.PdfPage, widget: Any) -> str:
 
 
 def _state(widget: Any) -> str:
-    """Which of its appearances is shown; "" for a field with one alone."""
+    """Name of the appearance that is shown; "" for a field with one alone."""
     buffer = (ctypes.c_ushort * 64)()
     size = raw.FPDFAnnot_GetStringValue(widget, b"AS", buffer, ctypes.sizeof(buffer))
     return bytes(buffer)[: max(size - 2, 0)].decode("utf-16-le", "replace") if size <= ctypes.sizeof(buffer) else ""
 
 
 def hide_widget(widget: Any) -> None:
-    """Let the box not be drawn into the page: its sign would be read a second time there."""
+    """Keep the box from being drawn into the page: its sign would be read a second time there."""
     raw.FPDFAnnot_SetFlags(widget, raw.FPDFAnnot_GetFlags(widget) | raw.FPDF_ANNOT_FLAG_HIDDEN)
 
 
 def insert_checkboxes(words: Sequence[Word], checkboxes: Sequence[Word]) -> list[Word]:
-    """The words of a page in their order, with each sign beside the word on its line that is nearest to it."""
+    """Insert each check box beside the nearest word on its line; the words keep their order."""
     ordered = list(words)
     for checkbox in sorted(checkboxes, key=lambda box: (box.y0, box.x0)):
         line = [number for number, word in enumerate(ordered) if _same_line(word, checkbox)]
@@ -73,7 +73,7 @@ def _gap(word: Word, checkbox: Word) -> int:
 
 
 def _insert_line(placed: list[Word], checkbox: Word) -> None:
-    """A box without words beside it is a line of its own, before what begins below it."""
+    """Insert a box without words beside it as a line of its own, before what begins below it."""
     at = next((number for number, word in enumerate(placed) if word.y0 >= checkbox.y1), len(placed))
     if at:
         placed[at - 1] = placed[at - 1]._replace(line_ends=True)

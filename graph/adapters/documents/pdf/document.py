@@ -25,7 +25,7 @@ PASSWORD_NEEDED = 4
 
 
 def read_pdf(data: bytes, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """Every page in exactly one state; "ocr" means that OCR has still to read it."""
+    """Read every page to exactly one state; "ocr" means that OCR has still to read it."""
     data, layered = mark_hidden_layers(data, password)
     pdf, repaired = open_pdf(data, password)
     try:
@@ -52,7 +52,7 @@ def read_pdf(data: bytes, password: str | None, options: dict[str, Any]) -> dict
 
 
 def open_pdf(data: bytes, password: str | None) -> tuple[pdfium.PdfDocument, bool]:
-    """The document, and whether it had to be repaired first."""
+    """Open the document; also returns whether it had to be repaired first."""
     try:
         return opened(data, password), False
     except pdfium.PdfiumError:
@@ -75,7 +75,7 @@ def opened(data: bytes, password: str | None) -> pdfium.PdfDocument:
 
 
 def repaired(data: bytes, password: str | None) -> bytes:
-    """Written anew by qpdf, which finds the objects of a file whose table or end is lost."""
+    """Write the file anew by qpdf, which finds the objects of a file whose table or end is lost."""
     import pikepdf
 
     try:
@@ -92,7 +92,7 @@ def repaired(data: bytes, password: str | None) -> bytes:
 
 
 def read_batch(pdf: pdfium.PdfDocument, indices: range, layered: bool) -> list[dict[str, Any]]:
-    """The first of these pages, in order, as many as fit into a batch; one that cannot be loaded costs only itself."""
+    """Read the first of these pages, as many as fit into a batch; one that cannot be loaded costs only itself."""
     loaded: list[LoadedPage] = []
     rows: dict[int, dict[str, Any]] = {}
     try:
@@ -112,7 +112,7 @@ def read_batch(pdf: pdfium.PdfDocument, indices: range, layered: bool) -> list[d
 
 
 def load_page(pdf: pdfium.PdfDocument, index: int, layered: bool) -> LoadedPage | dict[str, Any]:
-    """The page with its text, or its row when it has none; `layered` in a document that was signed."""
+    """Load the page with its text; returns its row when it has none. `layered`: hidden layers were marked."""
     try:
         page = Page(pdf, index)
     except pdfium.PdfiumError:

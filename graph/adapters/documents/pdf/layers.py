@@ -1,4 +1,4 @@
-"""Layers of a PDF that are not shown when it is opened: what stands on them is told apart. Runs in a worker process.
+"""Hidden layers of a PDF: text on layers that are not shown is told apart. Runs in a worker process.
 
 PDFium reads the text of every layer and does not say on which it stands. So a copy is read in which whatever belongs to
 a hidden layer carries a word of ours; files without such layers are read as they are.
@@ -31,7 +31,7 @@ sign_of = bind_by_address(raw.FPDFPageObjMark_GetParamIntValue, ctypes.c_char_p,
 
 
 def mark_hidden_layers(data: bytes, password: str | None) -> tuple[bytes, bool]:
-    """The document with signs on what belongs to hidden layers, and whether it has any; else as it is.
+    """Mark what belongs to hidden layers; returns the document, and whether it has any.
 
     A document that cannot be opened here is left as it is: whoever reads it says what is wrong with it.
     """
@@ -72,7 +72,7 @@ class Layers:
                     self._apply_usage(group)
 
     def _apply_usage(self, group: Any) -> None:
-        """What a group says of its use on a screen, which goes before the configuration."""
+        """Apply what a group says of its use on a screen, which goes before the configuration."""
         state = str(group.get("/Usage", {}).get("/View", {}).get("/ViewState", ""))
         if state == "/OFF":
             self.hidden.add(group.objgen)
@@ -110,7 +110,7 @@ def _is_array(pdf_object: Any) -> bool:
 
 
 def _mark_hidden(pdf: Any, layers: Layers) -> bool:
-    """Sign each hidden group, condition and form, and hide each annotation, that is not shown; False: there is none."""
+    """Mark each hidden group, condition and form, and hide each hidden annotation; False when there is none."""
     marked_any = False
     for pdf_object in pdf.objects:
         for kind, part in _layered_parts(pdf_object):
@@ -128,7 +128,7 @@ def _mark_hidden(pdf: Any, layers: Layers) -> bool:
 
 
 def _layered_parts(pdf_object: Any) -> Iterator[tuple[str, Any]]:
-    """What of an object has to do with layers: group (and condition), form or annotation, each with itself."""
+    """Yield what in an object may belong to a layer: "group" (also conditions), "form" or "annotation", with the object."""
     import pikepdf
 
     if isinstance(pdf_object, pikepdf.Stream):

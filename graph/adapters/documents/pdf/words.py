@@ -68,7 +68,7 @@ class PageChars(NamedTuple):
 
 
 def load_characters(handle: int) -> PageChars:
-    """Of the page whose text was loaded at this address."""
+    """Load the characters of the page whose text was loaded at this address."""
     count = max(count_of(handle), 0)
     buffer = np.empty(2 * count + 2, "<u2")  # a letter beyond U+FFFF takes two places
     written = text_of(handle, 0, count, buffer.ctypes.data) if count else 1
@@ -98,7 +98,7 @@ class WordTable(NamedTuple):
 
 
 class SourcePage(NamedTuple):
-    """A page whose words are wanted."""
+    """A page to read words from."""
 
     chars: PageChars
     frame: Frame
@@ -107,7 +107,7 @@ class SourcePage(NamedTuple):
 
 
 def read_words(pages: Sequence[SourcePage]) -> tuple[WordTable, list[int], list[list[tuple[Word, str]]]]:
-    """Words in PDFium's order, how many each page has, and, page by page, those that cannot be seen, with why."""
+    """Read words in PDFium's order, their count by page, and, page by page, hidden words with the reason."""
     tokens = _tokens(pages)
     visibility = pages[0].visibility
     token_reasons: Sequence[str] = ()
@@ -138,7 +138,7 @@ def read_words(pages: Sequence[SourcePage]) -> tuple[WordTable, list[int], list[
 
 
 class Tokens(NamedTuple):
-    """Runs of characters without white space, sheet after sheet."""
+    """Runs of characters without white space, page after page."""
 
     pages: Numbers
     starts: Numbers
@@ -170,7 +170,7 @@ def _tokens(pages: Sequence[SourcePage]) -> Tokens:
 
 
 def _split_by_reason(tokens: Tokens, visibility: TextVisibility) -> tuple[Tokens, list[str]]:
-    """Tokens of one page, cut where the look of their characters changes."""
+    """Split the tokens of one page where the reason for hiding changes."""
     rows: list[tuple[int, int, bool]] = []
     token_reasons: list[str] = []
     for start, end, ends_line in zip(
@@ -235,7 +235,7 @@ def _any_misplaced(places: Any, pages: Sequence[SourcePage]) -> bool:
 def _add_place_reasons(
     reasons: list[str], places: Any, texts: Sequence[str], tokens: Tokens, pages: Sequence[SourcePage]
 ) -> None:
-    """Say of words without a reason that they are off the page or tiny; a box without extent says nothing."""
+    """Give words without a reason that of their place: off the page, or tiny; a box without extent has none."""
     off_page = (places[:, 2:] <= 0).any(axis=1) | (places[:, :2] >= BOX_UNIT).any(axis=1)
     sizes = np.array([(page.frame.shown_width, page.frame.shown_height) for page in pages]) / BOX_UNIT
     wide, high = ((places[:, 2:] - places[:, :2]) * sizes[tokens.pages]).T
