@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from graph.composition import Container
 from nodes.domain.runs.effects import EFFECTS
+
+if TYPE_CHECKING:
+    from graph.composition import Container
 
 
 class EffectRow(TypedDict):

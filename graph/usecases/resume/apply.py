@@ -7,7 +7,6 @@ from datetime import UTC
 from decimal import Decimal
 from typing import Any
 
-from langgraph.types import StateSnapshot
 from psycopg.types.json import Jsonb
 
 from graph.composition import Container
@@ -21,14 +20,14 @@ from nodes.domain.shared.formats import count, money, one_line, when
 
 async def apply_plan(
     container: Container, driver: Driver, reading: ThreadReading, plan: ResumePlan, on_event: OnEvent | None
-) -> StateSnapshot:
-    """Carry it out and return the head; the ledger is written before the state, so that a death loses no wish."""
+) -> bool:
+    """Carry it out, ledger before state, so that a death loses no wish; returns whether the thread was changed."""
     run, database = reading.run, container.database
     if run is None:
-        return reading.head
+        return False
     versions, preflight = reading.examination.versions, reading.examination.preflight
-    if versions and "versions" in plan.notes and versions.now is not None:
-        await container.ledger.change_versions(run.run_id, WORKFLOW_VERSION, versions.now)
+    if versions and "versions" in plan.notes and versions.current is not None:
+        await container.ledger.change_versions(run.run_id, WORKFLOW_VERSION, versions.current)
     if preflight:
         await mark_stale(container, run, preflight)
     for repair in plan.repairs:
@@ -41,7 +40,7 @@ async def apply_plan(
         await container.ledger.retry_failed(run.run_id)
     if plan.retry:
         await _update(driver, plan.retry)
-    return await driver.head() if plan.repairs or plan.retry else reading.head
+    return bool(plan.repairs or plan.retry or plan.retry_failed)
 
 
 async def _update(driver: Driver, repair: Repair) -> None:
@@ -50,7 +49,7 @@ async def _update(driver: Driver, repair: Repair) -> None:
 
 def resumed_line(row: Mapping[str, Any], thread: str) -> str:
     """The one line of a resume: at which step, what it keeps, since when the run stood still."""
-    kept = f"{count(int(row['documents_kept']), 'document')} kept"
+    documents = f"{count(int(row['documents_kept']), 'document')} kept"
     paid = f", {money(Decimal(row['kept_usd']))} not paid again" if row["kept_usd"] else ""
     since = f", stopped since {when(row['stopped_at'].astimezone(UTC))}" if row["stopped_at"] else ""
-    return f"{one_line(thread, 60)}: resumed at {row['from_step'] or 'its end'}, {kept}{paid}{since}"
+    return f"{one_line(thread, 60)}: resumed at {row['from_step'] or 'its end'}, {documents}{paid}{since}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from langgraph.types import Command, StateSnapshot
 
+from graph.views.outbox import undelivered
 from nodes.domain.review.reply import read_reply
 from nodes.domain.review.review import Decision, decided, undecided
 from nodes.domain.runs.settings import WORKFLOW_VERSION, Run
@@ -31,6 +32,7 @@ from nodes.domain.shared.shell_quote import shell_word
 if TYPE_CHECKING:
     from graph.usecases.resume.preflight import PreflightReport
     from graph.usecases.resume.versions import VersionDiff
+    from graph.views.run_records import RunRecords
     from graph.views.stranded import Stranded
 
 UNATTENDED: Final = "unattended"
@@ -83,29 +85,37 @@ class Examination:
 
 @dataclass(frozen=True, slots=True)
 class ThreadReading:
-    """What storage holds of a thread: its head, its run, and what the plan of a resume rests on."""
+    """What the plan of a resume rests on: the records of a thread, and what is lost of it."""
 
-    head: StateSnapshot
-    run: Run | None = None
-    """None while its inputs are not frozen."""
-    documents: Mapping[str, int] = field(default_factory=dict)
-    """Documents by state; counted only where a resume may have nothing to do."""
-    undelivered: str = ""
-    """Why an effect of a run at its end is not done; "" when all are."""
+    records: RunRecords
     stranded: Stranded | None = None
     lost: str = ""
     """packet, findings or note, when the next step needs it and it is gone."""
     findings_there: bool = True
     """The scored findings are stored, so that a lost note can be written from them."""
     retry_lane: Sequence[RetryDocument] = ()
-    """In their order; read under the lease."""
+    """In their order; read under the lease, and not while batches are open."""
     examination: Examination = field(default_factory=Examination)
+
+    @property
+    def head(self) -> StateSnapshot:
+        """The newest checkpoint."""
+        return self.records.head
+
+    @property
+    def run(self) -> Run | None:
+        """None while its inputs are not frozen."""
+        return self.records.run
 
     @property
     def name(self) -> str:
         """What a person calls the run."""
-        thread_id = str(self.head.config["configurable"]["thread_id"])
-        return (self.run.name if self.run else "") or thread_id
+        return (self.run.name if self.run else "") or self.records.thread_id
+
+    @property
+    def undelivered(self) -> str:
+        """Why an effect of a run at its end is not done; "" when all are."""
+        return "" if self.head.next else undelivered(self.records.effects)
 
     @property
     def state(self) -> dict[str, Any]:
@@ -150,7 +160,7 @@ class ResumePlan:
 def plan_resume(reading: ThreadReading, request: ResumeRequest) -> ResumePlan:
     """The plan for a thread as it was read."""
     if reading.run is None:
-        return ResumePlan(idle=may_be_idle(reading.head, request))
+        return ResumePlan(idle=_may_be_idle(reading.head, request))
     stranded = reading.stranded if request.accept_version else None
     repairs: list[Repair] = []
     if stranded:
@@ -171,18 +181,16 @@ def plan_resume(reading: ThreadReading, request: ResumeRequest) -> ResumePlan:
     )
 
 
-def may_be_idle(head: StateSnapshot, request: ResumeRequest) -> bool:
-    """Whether a resume at this head may have nothing to do; then its documents have to be counted."""
+def _may_be_idle(head: StateSnapshot, request: ResumeRequest) -> bool:
     return request.only_retries or bool(not head.next and head.values.get("published"))
 
 
 def _idle(reading: ThreadReading, request: ResumeRequest) -> bool:
-    if not may_be_idle(reading.head, request):
+    if not _may_be_idle(reading.head, request):
         return False
-    failed = reading.documents.get("failed", 0) if request.retry_failed else 0
-    waiting = reading.documents.get("deferred", 0) + failed
-    undelivered = not reading.head.next and reading.undelivered
-    return not (_own_state(reading) and (waiting or undelivered)) and reading.lost != "note"
+    documents = reading.records.tally.documents
+    waiting = documents["deferred"] + (documents["failed"] if request.retry_failed else 0)
+    return not (_own_state(reading) and (waiting or reading.undelivered)) and reading.lost != "note"
 
 
 def _own_state(reading: ThreadReading) -> bool:

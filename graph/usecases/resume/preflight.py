@@ -24,7 +24,7 @@ STALE = "its file was changed after it was read: what is said of it here is what
 """The warning on a document that is done; coverage and note show it."""
 HASHED = 64 << 20
 """Bytes of done documents with another date that are hashed before the work goes on: a fifth of a second."""
-NAMED = 3
+LISTED_NAMES = 3
 """Documents that a line names; the others are counted."""
 
 
@@ -176,6 +176,6 @@ def _counted(condition: str, names: Sequence[str]) -> list[str]:
     """3 changed after they were read (a.pdf, b.pdf, c.pdf); nothing where there are none."""
     if not names:
         return []
-    first = ", ".join(one_line(name, 80) for name in names[:NAMED])
-    others = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return [f"{len(names)} {condition} ({first}{others})"]
+    first = ", ".join(one_line(name, 80) for name in names[:LISTED_NAMES])
+    remainder = f" and {len(names) - LISTED_NAMES} more" if len(names) > LISTED_NAMES else ""
+    return [f"{len(names)} {condition} ({first}{remainder})"]

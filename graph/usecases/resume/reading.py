@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,55 +14,49 @@ from graph.usecases.resume.plan import (
     UNATTENDED,
     Examination,
     InterruptReading,
-    ResumeRequest,
     RetryDocument,
     ThreadReading,
     at_gate,
     at_hold,
-    may_be_idle,
+    batches_open,
 )
 from graph.usecases.resume.preflight import survey
 from graph.usecases.resume.versions import compare_versions, playbook_name
-from graph.views.outbox import read_effects, undelivered
 from graph.views.remaining import RemainingWork
+from graph.views.run_records import RunRecords, read_records
 from graph.views.stranded import find_stranded
-from graph.views.threads import read_run
-from nodes.domain.runs.settings import Run
+from nodes.domain.runs.settings import ArtifactRef, Run
 from nodes.domain.runs.state_validation import valid_part
 from nodes.domain.shared.errors import ArtifactMissing, PlaybookError, SourceError
 
 NOTES = ("note.json", "note.md", "note.html")
 
 
-async def read_thread(container: Container, head: StateSnapshot, request: ResumeRequest | None = None) -> ThreadReading:
-    """Read the run of a thread and what is lost of it; `head` is its newest checkpoint."""
-    request = request or ResumeRequest()
-    run = await read_run(container, str(head.config["configurable"]["thread_id"]))
-    if run is None:
-        return ThreadReading(head)
-    idle = may_be_idle(head, request)
-    documents = (await container.ledger.tally(run.run_id)).documents if idle else {}
-    reading = ThreadReading(
-        head,
-        run,
-        documents=documents,
-        undelivered="" if head.next else undelivered(await read_effects(container, run.run_id)),
-        stranded=await find_stranded(container.graph, head),
-        lost=await _lost(container, head, run),
-    )
+async def read_thread(container: Container, thread_id: str) -> ThreadReading:
+    """Read a thread: its records in one statement, and from the disk what its next step needs."""
+    return await complete(container, await read_records(container, thread_id))
+
+
+async def complete(container: Container, records: RunRecords) -> ThreadReading:
+    """Complete the records of a thread to what the plan of a resume rests on."""
+    if records.run is None:
+        return ThreadReading(records)
+    stranded = await find_stranded(container.graph, records.head)
+    reading = ThreadReading(records, stranded, await _lost(container, records))
     if reading.lost != "note":
         return reading
     return replace(reading, findings_there=await _stored(container, str(reading.state.get("findings") or "")))
 
 
-async def read_again(container: Container, before: ThreadReading, head: StateSnapshot) -> ThreadReading:
-    """The reading under the lease: anew where another process has gone on since, and always the retry lane."""
-    reading = before
-    if _place(head) != _place(before.head):
-        reading = replace(await read_thread(container, head), examination=before.examination)
-    if reading.run is None:
+async def read_under_lease(container: Container, before: ThreadReading) -> ThreadReading:
+    """Read a thread once more under its lease: another process may have gone on, or stored decisions, until then."""
+    records = await read_records(container, before.records.thread_id)
+    reading = replace(before, records=records)
+    if _place(records.head) != _place(before.head):
+        reading = replace(await complete(container, records), examination=before.examination)
+    if records.run is None or (batches_open(reading.state) and not reading.stranded):
         return reading
-    rows = await container.database.rows("retry_lane", run_id=reading.run.run_id)
+    rows = await container.database.rows("retry_lane", run_id=records.run.run_id)
     return replace(reading, retry_lane=[RetryDocument(row["ordinal"], row["slow"], row["state"]) for row in rows])
 
 
@@ -87,7 +81,8 @@ async def read_interrupt(
     gate = head.next == ("needs_review",) and bool(head.values.get("packet")) and (at_gate(head) or not asks)
     if not head.next or not run_id or not (gate or at_hold(head) or surface == UNATTENDED):
         return interrupt
-    interrupt = replace(interrupt, run=await ledger.run(run_id))
+    if at_hold(head) or surface == UNATTENDED:
+        interrupt = replace(interrupt, run=await ledger.run(run_id))
     if not gate:
         return interrupt
     packet = json.loads(await services.artifacts.get(head.values["packet"]))
@@ -107,7 +102,7 @@ async def examine(
 
     `restore` makes frozen inputs again that were lost. `remaining`: what is left to do, where that is known already.
     """
-    run = reading.run
+    records, run = reading.records, reading.run
     if run is None:
         return reading
     restored: list[str] = []
@@ -116,7 +111,7 @@ async def examine(
             restored = await _restore_inputs(container, run, playbook_name(reading.head), passwords or {})
         except ArtifactMissing as error:
             return replace(reading, examination=Examination(inputs_lost=error))
-    versions = await compare_versions(container, run, reading.head, remaining, retry_failed=retry_failed)
+    versions = await compare_versions(container, records, remaining, retry_failed=retry_failed)
     try:
         examination = Examination(versions, await survey(container, run), restored)
     except SourceError as error:
@@ -149,36 +144,37 @@ async def _restore_inputs(container: Container, run: Run, playbook: str, passwor
 
 
 def _unrestorable(run: Run, name: str, playbook: str) -> ArtifactMissing:
-    what, source = ("playbook", playbook) if name == "playbook" else ("list of documents", run.source)
+    label, source = ("playbook", playbook) if name == "playbook" else ("list of documents", run.source)
     return ArtifactMissing(
-        f"The {what} that run {run.name or run.thread_id} froze (artifact {run.artifacts.get(name, '')[:12]}) is lost, "
+        f"The {label} that run {run.name or run.thread_id} froze (artifact {run.artifacts.get(name, '')[:12]}) is lost, "
         f"and {' and '.join(source.split(chr(10)))} is not what it was: restore the artifacts, or start a new run."
     )
 
 
-async def _lost(container: Container, head: StateSnapshot, run: Run) -> str:
+async def _lost(container: Container, records: RunRecords) -> str:
     """packet, findings or note: what the next step of the thread needs and does not find; "" when all is there.
 
     A state that names what this run never stored was edited: the step itself says so.
     """
-    state = valid_part(head.values)
+    state = valid_part(records.head.values)
     needed: tuple[str, ...] = ()
-    match head.next:
+    match records.head.next:
         case ("needs_review",) | ("record_review",):
             needed = ("packet", "findings")
         case ("summarize",):
             needed = ("findings",)
         case ("publish",) | ():
-            return await _lost_note(container, run) if head.next or state.get("published") else ""
-    named = {ref.sha256 for ref in await container.ledger.artifacts(run.run_id)} if needed else ()
+            written = records.head.next or state.get("published")
+            return await _lost_note(container, records.artifacts) if written else ""
+    references = {ref.sha256 for ref in records.artifacts}
     for name in needed:
-        if state.get(name) in named and not await _stored(container, str(state[name])):
+        if state.get(name) in references and not await _stored(container, str(state[name])):
             return name
     return ""
 
 
-async def _lost_note(container: Container, run: Run) -> str:
-    newest = {ref.name: ref.sha256 for ref in await container.ledger.artifacts(run.run_id) if ref.name in NOTES}
+async def _lost_note(container: Container, artifacts: Sequence[ArtifactRef]) -> str:
+    newest = {ref.name: ref.sha256 for ref in artifacts if ref.name in NOTES}
     for sha256 in newest.values():
         if not await _stored(container, sha256):
             return "note"

@@ -12,6 +12,7 @@ from langgraph.types import StateSnapshot
 
 from graph.composition import Container
 from graph.views.remaining import RemainingWork, remaining_work
+from graph.views.run_records import RunRecords
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.runs.settings import Run
 from nodes.domain.runs.state_validation import valid_part
@@ -52,7 +53,9 @@ class VersionDiff:
         """Keys: changes [{name, before, now}], asks, documents, usd, answers, answers_usd, playbook."""
         redo = self.redo
         return {
-            "changes": [{"name": change.name, "before": change.before, "now": change.current} for change in self.changes],
+            "changes": [
+                {"name": change.name, "before": change.before, "now": change.current} for change in self.changes
+            ],
             "asks": self.asks,
             "documents": redo.documents,
             "usd": None if redo.usd is None else float(redo.usd),
@@ -75,29 +78,25 @@ def playbook_name(head: StateSnapshot) -> str:
 
 
 async def compare_versions(
-    container: Container,
-    run: Run,
-    head: StateSnapshot,
-    remaining: RemainingWork | None = None,
-    *,
-    retry_failed: bool = False,
+    container: Container, records: RunRecords, remaining: RemainingWork | None = None, *, retry_failed: bool = False
 ) -> VersionDiff:
     """Compare the run with this program; what is left and the run's calls are read only when something differs.
 
     `remaining` is what is left, where that is known already.
     """
-    services = container.services
+    services, run = container.services, records.run
+    assert run is not None
     try:
         playbook = Playbook.model_validate_json(await services.artifacts.get(run.artifacts["playbook"]))
     except (ArtifactMissing, ValueError, KeyError):
         return VersionDiff()
     current = await asyncio.to_thread(versions_now, services, playbook)
     frozen = run.versions or await _versions_of_calls(container, run)
-    sentence = await _playbook_sentence(container, run, playbook_name(head))
+    sentence = await _playbook_sentence(container, run, playbook_name(records.head))
     changes = compare(frozen, current, run.workflow_version, models_asked=run.engine == "openai")
     if not changes:
         return VersionDiff((), ReworkEstimate(), current, sentence)
-    redo = await _rework(container, run, head, changes, remaining, retry_failed=retry_failed)
+    redo = await _rework(container, records, run, changes, remaining, retry_failed=retry_failed)
     return VersionDiff(changes, redo, current, sentence)
 
 
@@ -122,16 +121,16 @@ async def _playbook_sentence(container: Container, run: Run, name: str) -> str:
 
 async def _rework(
     container: Container,
+    records: RunRecords,
     run: Run,
-    head: StateSnapshot,
     changes: Sequence[Change],
     remaining: RemainingWork | None,
     *,
     retry_failed: bool,
 ) -> ReworkEstimate:
-    database, tally = container.database, await container.ledger.tally(run.run_id)
+    database, tally = container.database, records.tally
     if remaining is None:
-        usd = float(round((await container.ledger.spent(run.run_id)).usd, 6))
+        usd = float(round(Decimal(records.cost["usd"] or 0), 6))
         remaining = await remaining_work(database, run, tally, usd)
     rows = await database.rows("prompts_asked", run_id=run.run_id)
     of_documents = {row["prompt"] for row in rows if row["step"] == "extract"}
@@ -141,7 +140,7 @@ async def _rework(
         run_id=run.run_id,
         tools=sorted({tool for change in changes if not change.name.startswith(PROMPT) for tool in change.tools}),
         prompts=[change.before for change in changes if change.name.startswith(PROMPT)],
-        unwritten=head.next in (("summarize",), ("hold",)),
+        unwritten=records.head.next in (("summarize",), ("hold",)),
     )
     assert asked_anew is not None
     documents = 0
