@@ -72,8 +72,8 @@ async def _read(paths: Sequence[Path]) -> tuple[dict[str, list[Fact]], int, floa
         run = await reprise.start(source, thread="case-law", playbook="case-law", review="never")
         seconds = time.perf_counter() - began
         print(f"{run.status}, documents {dict(run.documents)}, pages {dict(run.pages)}")
-        for one in await reprise.facts("case-law"):
-            facts[Path(one.document).stem].append(one.fact)
+        for fact in await reprise.facts("case-law"):
+            facts[Path(fact.document).stem].append(fact.fact)
     return facts, run.pages["total"], seconds
 
 
@@ -130,14 +130,14 @@ def _share(counted: Counter[bool]) -> str:
 
 def _compared(facts: Sequence[Fact], row: Mapping[str, str], articles: Counter[str]) -> Iterator[tuple[str, str, str]]:
     """(field, as the manifest has it, as the run found it) of each field that the manifest knows."""
-    number = next((one.value for one in facts if one.kind == "case_number" and one.detail["kind"] in OWN), "")
+    number = next((fact.value for fact in facts if fact.kind == "case_number" and fact.detail["kind"] in OWN), "")
     found = {
         "number": number,
         "date": _first(facts, "decision_date"),
-        "court": next((str(one.detail["jurisdiction"]) for one in facts if one.kind == "court"), ""),
+        "court": next((str(fact.detail["jurisdiction"]) for fact in facts if fact.kind == "court"), ""),
         "chamber": _first(facts, "chamber"),
         "formation": _first(facts, "formation"),
-        "solution": next((str(one.detail["category"]) for one in facts if one.kind == "solution"), ""),
+        "solution": next((str(fact.detail["category"]) for fact in facts if fact.kind == "solution"), ""),
     }
     for field, value in found.items():
         wanted = row.get("jurisdiction" if field == "court" else field, "")
@@ -145,11 +145,11 @@ def _compared(facts: Sequence[Fact], row: Mapping[str, str], articles: Counter[s
             yield field, wanted, value
     gold = _articles(row.get("visa", ""))
     if gold:
-        cited = {_plain(str(one.detail["article"])) for one in facts if one.kind == "statute"}
+        cited = {_plain(str(fact.detail["article"])) for fact in facts if fact.kind == "statute"}
         visa = {
-            _plain(str(one.detail["article"]))
-            for one in facts
-            if one.kind == "statute" and one.detail["role"] == "visa"
+            _plain(str(fact.detail["article"]))
+            for fact in facts
+            if fact.kind == "statute" and fact.detail["role"] == "visa"
         }
         visa.discard("")
         articles.update(gold=len(gold), right=len(gold & cited), visa=len(visa), visa_right=len(visa & gold))
@@ -157,7 +157,7 @@ def _compared(facts: Sequence[Fact], row: Mapping[str, str], articles: Counter[s
 
 
 def _first(facts: Sequence[Fact], kind: str) -> str:
-    return next((one.value for one in facts if one.kind == kind), "")
+    return next((fact.value for fact in facts if fact.kind == kind), "")
 
 
 def _articles(visa: str) -> set[str]:

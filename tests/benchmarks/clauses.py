@@ -52,7 +52,8 @@ def main() -> int:
         _score("Five folds over all contracts", contracts, found, ["--types", CUAD, "--docs", ",".join(names)])
         _reliability(judged)
     dev = (
-        (one.name, find_clauses_with(model, one.text, CUAD.split(",")).candidates) for one in read_contracts(contracts, "dev")
+        (one.name, find_clauses_with(model, one.text, CUAD.split(",")).candidates)
+        for one in read_contracts(contracts, "dev")
     )
     _score("Shipped model, dev split, texts", contracts, dev, ["--types", CUAD, "--docs", "dev"])
     types = [rule.type for rule in load_rules()["fr"].rule]
@@ -67,10 +68,10 @@ def _reliability(judged: Iterable[tuple[Contract, list[Candidate]]]) -> None:
     """Confidence of quotes, and the share of them that hit a labelled span."""
     right: dict[tuple[str, int], list[bool]] = defaultdict(list)
     for contract, candidates in judged:
-        for one in candidates:
-            span = (one.start or 0, (one.start or 0) + len(one.quote))
-            hit = any(hits(gold, span) for gold in contract.gold.get(one.clause_type, ()))
-            right[one.source.split("@")[0], min(int(one.confidence * 10), 9)].append(hit)
+        for candidate in candidates:
+            span = (candidate.start or 0, (candidate.start or 0) + len(candidate.quote))
+            hit = any(hits(gold, span) for gold in contract.gold.get(candidate.clause_type, ()))
+            right[candidate.source.split("@")[0], min(int(candidate.confidence * 10), 9)].append(hit)
     print("\nConfidence, quotes, share that hit a labelled span")
     for (source, tenth), hit in sorted(right.items()):
         print(f"{source:12} {tenth / 10:.1f}-{tenth / 10 + 0.1:.1f} {len(hit):6} {sum(hit) / len(hit):.2f}")

@@ -76,7 +76,7 @@ def _measure(
 ) -> tuple[float, float]:
     """Share of the contract that is read, without and with prompts; counts its spans."""
     seen = find_clauses_with(model, contract.text, book.types)
-    likely = [[one.clause_type, one.start, len(one.quote), one.confidence] for one in seen.passages]
+    likely = [[passage.clause_type, passage.start, len(passage.quote), passage.confidence] for passage in seen.passages]
     room = Services.__dataclass_fields__["chunk_chars"].default
     chunks = reading_list(contract.text, seen.candidates, room, likely)
     passages = [passage for chunk in chunks for passage in chunk]

@@ -109,7 +109,11 @@ async def test_an_option_that_is_not_ticked_goes_to_a_person_and_one_that_is_doe
 
         pdf(folder / name, draw)
     await reprise.start(folder, thread="t")
-    found = {one.document: one for one in await reprise.findings("t") if one.clause_type == "cap_on_liability"}
+    found = {
+        finding.document: finding
+        for finding in await reprise.findings("t")
+        if finding.clause_type == "cap_on_liability"
+    }
     assert f"☐ {cap}" in found["open.pdf"].quote and f"☒ {cap}" in found["chosen.pdf"].quote
     assert found["open.pdf"].needs_review and "a box in it is not ticked" in found["open.pdf"].review_reason
     assert "not ticked" not in found["chosen.pdf"].review_reason

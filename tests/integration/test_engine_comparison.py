@@ -26,7 +26,7 @@ def test_what_both_see_is_the_models_and_disputed_by_nobody() -> None:
 
 def test_what_one_of_them_sees_alone_is_kept_and_names_both() -> None:
     found = compare_engines([seen("cap", MODEL)], [seen("law", LOCAL)], {"cap", "law"})
-    assert [(one.clause_type, one.disputed) for one in found] == [
+    assert [(candidate.clause_type, candidate.disputed) for candidate in found] == [
         ("cap", f"{MODEL} found it, the local engine did not"),
         ("law", f"{LOCAL} found it, {MODEL} did not"),
     ]
@@ -39,7 +39,7 @@ def test_a_type_for_which_only_the_model_looks_is_not_disputed() -> None:
 
 def test_an_unsure_sight_of_the_local_engine_contradicts_nobody() -> None:
     assert compare_engines([], [seen("cap", LOCAL, 0.5)], {"cap"}) == []
-    assert [one.disputed for one in compare_engines([], [seen("cap", LOCAL, 0.6)], {"cap"})] == [
+    assert [candidate.disputed for candidate in compare_engines([], [seen("cap", LOCAL, 0.6)], {"cap"})] == [
         f"{LOCAL} found it, the model did not"
     ]
 
@@ -49,7 +49,7 @@ def test_quotes_that_the_document_does_not_have_hide_nothing_of_the_local_engine
     unsure = seen("cap", LOCAL, 0.3)
     assert compare_engines([invented], [unsure], {"cap"}) == [invented]
     kept = compare_engines([invented], [unsure], {"cap"}, {"invented words"})
-    assert [(one.source, one.disputed) for one in kept] == [
+    assert [(candidate.source, candidate.disputed) for candidate in kept] == [
         (MODEL, ""),
         (LOCAL, f"{LOCAL} found it, {MODEL} quoted words that are not in the document"),
     ]
@@ -67,7 +67,7 @@ async def test_a_clause_that_the_model_only_invents_words_for_is_kept_with_its_p
         async with Reprise.open(database_url=database, home=home, **settings) as reprise:
             await reprise.start(risky(tmp_path / "room", 1), engine="openai", thread="invented")
             findings = await reprise.findings("invented")
-    law = {one.alignment: one for one in findings if one.clause_type == "governing_law"}
+    law = {finding.alignment: finding for finding in findings if finding.clause_type == "governing_law"}
     assert sorted(law) == ["exact", "not_found"] and all(one.needs_review for one in law.values())
     assert "laws of France" in law["exact"].quote and law["exact"].page == 1
     assert "quoted words that are not in the document" in law["exact"].review_reason
@@ -84,6 +84,6 @@ async def test_a_model_that_overlooks_what_the_local_engine_sees_leaves_it_to_a_
         async with Reprise.open(database_url=database, home=home, **settings) as reprise:
             run = await reprise.start(risky(tmp_path / "room", 1), engine="openai", thread="blind")
             findings = await reprise.findings("blind")
-    law = [one for one in findings if one.clause_type == "governing_law"]
+    law = [finding for finding in findings if finding.clause_type == "governing_law"]
     assert len(law) == 1 and law[0].needs_review and run.status == "needs_review"
     assert law[0].source.startswith("local:") and "the engines differ: local:" in law[0].review_reason

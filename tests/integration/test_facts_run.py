@@ -23,11 +23,11 @@ async def test_facts_of_a_run_are_stored_beside_its_findings_and_read_without_a_
         await reprise.start(tmp_path, thread="f", review="never")
         calls = len(await reprise.journal("f"))
         facts = await reprise.facts("f")
-        assert Counter(one.document for one in facts) == {"one.txt": len(facts) // 2, "two.txt": len(facts) // 2}
-        assert [one.fact.value for one in facts if one.fact.kind == "party"] == [
+        assert Counter(fact.document for fact in facts) == {"one.txt": len(facts) // 2, "two.txt": len(facts) // 2}
+        assert [fact.fact.value for fact in facts if fact.fact.kind == "party"] == [
             "One Hosting Ltd", "Meridian Foods SA", "Two Hosting Ltd", "Meridian Foods SA",
         ]  # fmt: skip
-        assert {one.supplier for one in facts} == {"One Hosting Ltd", "Two Hosting Ltd"}
+        assert {fact.supplier for fact in facts} == {"One Hosting Ltd", "Two Hosting Ltd"}
         assert len(await reprise.journal("f")) == calls
         assert "<table>" in facts._repr_html_()
     stored = rows(database, "SELECT facts_ref, findings_ref FROM reprise.run_document")
@@ -45,6 +45,6 @@ def test_the_command_prints_one_fact_a_line_or_a_table(
     listed = objects(run_here(["facts", "c", "--json"], env, capsys))
     assert {"document", "supplier", "kind", "value", "quote", "page", "alignment", "spans", "source"} <= set(listed[0])
     laws = objects(run_here(["facts", "c", "--kind", "governing_law", "--document", "1.pdf", "--json"], env, capsys))
-    assert [(one["document"], one["value"], one["page"]) for one in laws] == [("contract 1.pdf", "France", 1)]
+    assert [(law["document"], law["value"], law["page"]) for law in laws] == [("contract 1.pdf", "France", 1)]
     shown = run_here(["facts", "c", "--kind", "renewal_term"], env, capsys)
     assert shown.returncode == 0 and shown.stdout.count("36 months") == 2

@@ -18,17 +18,21 @@ ROOM = ROOT / "samples" / "data-room"
 async def test_the_sample_amendment_takes_the_place_of_the_cap_in_score_and_note(reprise: Reprise) -> None:
     await reprise.start(ROOM / "Northwind Hosting", thread="n", review="never", language="en")
     findings = await reprise.findings("n")
-    master = [one for one in findings if one.document.startswith("Master") and one.overridden]
-    void = [one for one in master if one.overridden and one.overridden["certain"]]
-    assert "cap_on_liability" in {one.clause_type for one in void}
-    assert {(one.score, one.risk, one.needs_review) for one in void} == {(0, "low", False)}
-    assert {one.reasons[-1] for one in void} == {"overridden by Amendment No 1.pdf, page 1"}
-    assert "payment_terms" in {one.clause_type for one in master if one not in void}
+    master = [finding for finding in findings if finding.document.startswith("Master") and finding.overridden]
+    void = [finding for finding in master if finding.overridden and finding.overridden["certain"]]
+    assert "cap_on_liability" in {finding.clause_type for finding in void}
+    assert {(finding.score, finding.risk, finding.needs_review) for finding in void} == {(0, "low", False)}
+    assert {finding.reasons[-1] for finding in void} == {"overridden by Amendment No 1.pdf, page 1"}
+    assert "payment_terms" in {finding.clause_type for finding in master if finding not in void}
     assert all(
-        "may be overridden by Amendment No 1.pdf, page 1" in one.review_reason for one in master if one not in void
+        "may be overridden by Amendment No 1.pdf, page 1" in finding.review_reason
+        for finding in master
+        if finding not in void
     )
     cap = next(
-        one for one in findings if one.document.startswith("Amendment") and one.clause_type == "cap_on_liability"
+        finding
+        for finding in findings
+        if finding.document.startswith("Amendment") and finding.clause_type == "cap_on_liability"
     )
     assert cap.score > 0 and "150,000" in cap.quote
     note = await reprise.report("n")
@@ -44,7 +48,7 @@ async def test_a_missing_annex_is_scored_by_the_playbook_and_reviewed_like_any_f
 ) -> None:
     (tmp_path / "contract.txt").write_text(ATTACHED.replace("\n", "\n\n"))
     await reprise.start(tmp_path, thread="a", review="never")
-    (finding,) = [one for one in await reprise.findings("a") if one.clause_type == "missing_annex"]
+    (finding,) = [finding for finding in await reprise.findings("a") if finding.clause_type == "missing_annex"]
     assert finding.score == 30 and finding.reasons == (
         "+20 an annex of the contract was not given to us",
         "+10 it is about prices, service levels or data",

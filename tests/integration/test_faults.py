@@ -67,7 +67,7 @@ async def under(
 
 def fails_by_name(documents: list[dict[str, Any]]) -> str:
     """Only the document that meets the fault for ever failed; its reason."""
-    assert [one["state"] for one in documents] == ["done", "done", "failed", "done"]
+    assert [document["state"] for document in documents] == ["done", "done", "failed", "done"]
     reason: str = documents[2]["reason"]
     assert reason and "Traceback" not in reason and "\n" not in reason
     return reason
@@ -142,7 +142,7 @@ async def test_a_prompt_that_is_too_long_for_the_model_is_not_asked_again_with_m
     endpoint: ScriptedEndpoint, database: str, home: Path, tmp_path: Path
 ) -> None:
     _, ended, documents = await under("400", endpoint, database, home, tmp_path / "room")
-    assert [one["state"] for one in documents] == ["done", "failed", "failed", "done"]
+    assert [document["state"] for document in documents] == ["done", "failed", "failed", "done"]
     assert "longer than gpt-4.1-mini can read" in documents[2]["reason"]
     assert ended == {("completed", ""): 2, ("failed", "answer_cut"): 2}
 

@@ -44,7 +44,7 @@ def test_a_thread_at_its_gate_finishes_with_the_decisions_that_were_stored_and_a
     shown = run_here(["show", "gate", "--json"], env, capsys)
     assert json.loads(shown.stdout)["run"]["status"] == "needs_review"
     waiting = objects(run_here(["findings", "gate", "--to-review", "--json"], env, capsys))
-    rest = [{"finding_id": one["finding_id"], "verdict": "accept", "reason": "checked"} for one in waiting]
+    rest = [{"finding_id": finding["finding_id"], "verdict": "accept", "reason": "checked"} for finding in waiting]
     assert len(rest) == facts["findings"]["to_review"] == 6
     (tmp_path / "rest.json").write_text(json.dumps(rest))
     calls = number(empty_database, "SELECT max(call_id) FROM reprise.calls")
@@ -57,7 +57,7 @@ def test_a_thread_at_its_gate_finishes_with_the_decisions_that_were_stored_and_a
     assert (view["status"], view["documents"]) == ("completed", facts["documents"])
     assert asked_about(empty_database, calls) == {}
     decided = rows(empty_database, "SELECT finding_id, verdict, reviewer FROM reprise.decisions ORDER BY decision_id")
-    kept = [(one["finding_id"], one["verdict"]) for one in facts["decisions"]]
+    kept = [(decision["finding_id"], decision["verdict"]) for decision in facts["decisions"]]
     assert [(row["finding_id"], row["verdict"]) for row in decided[:2]] == kept
     assert {row["reviewer"] for row in decided} == {"A. Martin", "B. Roy"}
     assert len(decided) == len({row["finding_id"] for row in decided}) == 8

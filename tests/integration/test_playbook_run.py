@@ -30,7 +30,7 @@ async def test_a_user_adds_a_clause_type_without_code(reprise: Reprise, tmp_path
     file = tmp_path / "leases.yaml"
     file.write_text(YAML)
     await reprise.start(room, thread="lease", playbook=str(file))
-    pets: list[Any] = [one for one in await reprise.findings("lease") if one.clause_type == "pets"]
+    pets: list[Any] = [finding for finding in await reprise.findings("lease") if finding.clause_type == "pets"]
     assert sorted((one.document, one.risk, one.source) for one in pets) == [
         ("bail.txt", "high", "local:leases@1"),
         ("lease.txt", "high", "local:leases@1"),

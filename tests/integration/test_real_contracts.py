@@ -43,4 +43,6 @@ def test_thirty_real_contracts_become_a_reviewed_note(
     decisions = objects(run_here(["decisions", "real-1", "--json"], env, capsys))
     waited = [finding for finding in found if finding["needs_review"]]
     assert len(decisions) == len(waited) > 0
-    assert {(one["reviewer"], one["reason"], one["verdict"]) for one in decisions} == {("A. Martin", "test", "accept")}
+    assert {(decision["reviewer"], decision["reason"], decision["verdict"]) for decision in decisions} == {
+        ("A. Martin", "test", "accept")
+    }

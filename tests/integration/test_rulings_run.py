@@ -29,8 +29,8 @@ async def test_only_what_is_missing_or_contradicts_itself_waits_for_a_person(rep
     printed(source / "no_number.pdf", bare)
     view = await reprise.start(source, thread="law", playbook="case-law")
     assert view.status == "needs_review"
-    waiting = [one for one in await reprise.findings("law") if one.needs_review]
-    assert sorted((one.document, one.about or one.clause_type) for one in waiting) == [
+    waiting = [finding for finding in await reprise.findings("law") if finding.needs_review]
+    assert sorted((finding.document, finding.about or finding.clause_type) for finding in waiting) == [
         ("no_number.pdf", "case_number"),
         ("two_dates.pdf", "decision_date"),
     ]
@@ -76,11 +76,11 @@ async def test_the_facts_of_a_decision_come_from_rules_and_its_summary_from_one_
     reprise: Reprise, tmp_path: Path
 ) -> None:
     await reprise.start(rulings(tmp_path / "decisions", 2), thread="facts", playbook="case-law")
-    facts = [one.fact for one in await reprise.facts("facts")]
-    numbers = [one.value for one in facts if one.kind == "case_number" and one.detail["kind"] == "pourvoi"]
+    facts = [fact.fact for fact in await reprise.facts("facts")]
+    numbers = [fact.value for fact in facts if fact.kind == "case_number" and fact.detail["kind"] == "pourvoi"]
     assert numbers == ["21-18.400", "21-18.401"]
-    assert {one.alignment for one in facts} == {"exact"} and all(one.page for one in facts)
-    assert {"court", "chamber", "formation", "solution", "statute", "party", "amount"} <= {one.kind for one in facts}
+    assert {fact.alignment for fact in facts} == {"exact"} and all(fact.page for fact in facts)
+    assert {"court", "chamber", "formation", "solution", "statute", "party", "amount"} <= {fact.kind for fact in facts}
 
 
 @pytest.mark.slow
@@ -127,6 +127,6 @@ async def test_a_real_decision_gives_its_official_number_date_and_solution(
     shutil.copy(REAL / name, source / name)
     view = await reprise.start(source, thread="real", playbook="case-law")
     assert view.status == "completed"
-    facts = {one.fact.kind: one.fact.value for one in reversed(await reprise.facts("real"))}
+    facts = {fact.fact.kind: fact.fact.value for fact in reversed(await reprise.facts("real"))}
     assert (facts["case_number"], facts["decision_date"], facts["solution"]) == (number_, date, solution)
     assert number_.replace("-", "\\-") in await reprise.report("real")

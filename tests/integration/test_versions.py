@@ -36,8 +36,8 @@ OTHER_READER = 'UPDATE reprise.runs SET versions = versions || \'{"reader": "1 p
 def test_what_the_run_did_not_write_down_counts_as_equal_and_prompts_count_only_for_models() -> None:
     frozen = {"reader": "1", "prompt write_note": "a", "rules": "x"}
     now = {"reader": "2", "prompt write_note": "b", "rules": "x", "facts": "contracts@3"}
-    assert [one.name for one in compare(frozen, now, 1, models_asked=True)] == ["prompt write_note", "reader"]
-    assert [one.name for one in compare(frozen, now, 1, models_asked=False)] == ["reader"]
+    assert [change.name for change in compare(frozen, now, 1, models_asked=True)] == ["prompt write_note", "reader"]
+    assert [change.name for change in compare(frozen, now, 1, models_asked=False)] == ["reader"]
     assert compare({}, now, 1, models_asked=True) == []
 
 
@@ -61,7 +61,12 @@ def test_the_refusal_says_what_changed_what_it_means_at_what_price_and_what_to_t
 def test_a_state_goes_through_each_step_between_its_version_and_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(versions, "WORKFLOW_VERSION", 3)
     steps = {1: lambda state: {**state, "slow_total": 0}, 2: lambda state: {**state, "slow_index": 1}}
-    assert migrate_state({"run_id": "r"}, steps) == {"run_id": "r", "slow_total": 0, "slow_index": 1, "workflow_version": 3}
+    assert migrate_state({"run_id": "r"}, steps) == {
+        "run_id": "r",
+        "slow_total": 0,
+        "slow_index": 1,
+        "workflow_version": 3,
+    }
     assert migrate_state({"workflow_version": 2}, steps) == {"workflow_version": 3, "slow_index": 1}
     now = {"workflow_version": 3}
     assert migrate_state(now, steps) is now

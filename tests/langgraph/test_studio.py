@@ -97,7 +97,7 @@ async def test_a_run_from_the_server_stops_at_the_gate_refuses_a_bad_reply_and_e
     assert status["documents"]["total"] == read >= 16
     assert status["status"].startswith("completed") and shown["run"] == status
     assert (status["batch"]["size"], status["review"]["reviewers"]) == (5, ["S. Ito"])
-    assert [one["kind"] for one in rows(dev.database, "SELECT kind FROM reprise.resumes ORDER BY started_at")][:3] == [
+    assert [row["kind"] for row in rows(dev.database, "SELECT kind FROM reprise.resumes ORDER BY started_at")][:3] == [
         "start",
         "resume",
         "resume",

@@ -70,7 +70,7 @@ def test_accept_all_ends_with_a_note_that_can_be_read_and_sent(env: dict[str, st
     assert ended.returncode == 0, ended.stderr
     view = json.loads(ended.stdout)
     assert view["status"] == "completed"
-    assert {"note.md", "note.html"} <= {one["name"] for one in view["artifacts"]}
+    assert {"note.md", "note.html"} <= {artifact["name"] for artifact in view["artifacts"]}
     assert here("report", "all").stdout.startswith("# ")
 
     page = tmp_path / "note.html"

@@ -50,7 +50,7 @@ async def test_only_what_waits_for_nobody_is_taken_up(reprise: Reprise, database
     await reprise.start(room, thread="cancelled")
     await reprise.cancel("cancelled")
     await reprise.start(room, thread="half-answered")
-    first = next(one for one in await reprise.findings("half-answered") if one.needs_review)
+    first = next(finding for finding in await reprise.findings("half-answered") if finding.needs_review)
     one = {"finding_id": first.finding_id, "verdict": "accept", "reason": "checked"}
     await reprise.decide("half-answered", [one], reviewer="A. Martin")
     before = number(database, "SELECT count(*) FROM reprise.resumes")

@@ -26,7 +26,7 @@ def test_check_prints_them_all_and_exits_2(tmp_path: Path, capsys: pytest.Captur
     assert all(line.startswith(f"error: {file}: line ") and line.endswith(".") for line in lines)
     ended = run_here(["playbook", "check", file, "--json"], {}, capsys)
     said = json.loads(ended.stdout)
-    assert (ended.returncode, said["ok"], [one["line"] for one in said["problems"]]) == (
+    assert (ended.returncode, said["ok"], [problem["line"] for problem in said["problems"]]) == (
         2,
         False,
         [1, 5, 13, 15, 20, 22],

@@ -9,8 +9,8 @@ from nodes.domain.case_law.reader import read
 
 
 def test_amounts_tell_whether_they_are_ordered_and_whether_for_the_costs() -> None:
-    stated = [one for one in read(text_of(social())) if one.kind == "amount"]
-    assert [(one.value, one.detail["ordered"], one.detail["costs"]) for one in stated] == [
+    stated = [fact for fact in read(text_of(social())) if fact.kind == "amount"]
+    assert [(fact.value, fact.detail["ordered"], fact.detail["costs"]) for fact in stated] == [
         ("EUR 1250.50", True, False),
         ("EUR 3000", True, True),
         ("EUR 150", False, False),
@@ -19,8 +19,8 @@ def test_amounts_tell_whether_they_are_ordered_and_whether_for_the_costs() -> No
 
 def ordered(words: str) -> dict[str, bool]:
     """Sums of the operative part, and whether they are to be paid."""
-    stated = [one for one in read(text_of(words)) if one.kind == "amount" and one.detail["zone"] == "operative"]
-    return {one.detail["amount"]: one.detail["ordered"] for one in stated}
+    stated = [fact for fact in read(text_of(words)) if fact.kind == "amount" and fact.detail["zone"] == "operative"]
+    return {fact.detail["amount"]: fact.detail["ordered"] for fact in stated}
 
 
 def on_appeal(orders: str) -> str:
@@ -140,5 +140,5 @@ def test_words_that_count_no_money_and_scales_without_a_number_are_no_sums() -> 
     orders = "CONDAMNE la société A à payer plusieurs millions d'euros dans un délai de trois mois à M. P et à Mme Q ;"
     assert ordered(on_appeal(orders)) == {}
     sums = "la somme de 3 000 euros, une indemnité de 3 000 euros et deux, trois mille euros de plus"
-    stated = [one for one in read(text_of(on_appeal(f"CONDAMNE A à payer {sums} ;"))) if one.kind == "amount"]
-    assert [one.value for one in stated] == ["EUR 3000"] * 3
+    stated = [fact for fact in read(text_of(on_appeal(f"CONDAMNE A à payer {sums} ;"))) if fact.kind == "amount"]
+    assert [fact.value for fact in stated] == ["EUR 3000"] * 3

@@ -10,7 +10,7 @@ from nodes.domain.case_law.reader import read
 
 def solution(words: str) -> tuple[str, str]:
     """Value and category."""
-    (one,) = (one for one in read(text_of(words)) if one.kind == "solution")
+    (one,) = (fact for fact in read(text_of(words)) if fact.kind == "solution")
     return one.value, one.detail["category"]
 
 
@@ -74,12 +74,12 @@ def test_an_administrative_court_annuls_wholly_or_in_part_also_over_the_end_of_a
 
 @pytest.mark.parametrize("head", ["N° 498761, 498800", "Nos 498761 et 498800", "N° 498761\nN° 498800"])
 def test_the_council_of_state_names_every_request_that_it_joins(head: str) -> None:
-    found = [one for one in read(text_of(COUNCIL.replace("N° 498761", head))) if one.kind == "case_number"]
-    assert [one.value for one in found] == ["498761", "498800"]
+    found = [fact for fact in read(text_of(COUNCIL.replace("N° 498761", head))) if fact.kind == "case_number"]
+    assert [fact.value for fact in found] == ["498761", "498800"]
 
 
 def test_the_day_of_the_decision_that_is_rectified_puts_that_of_the_rectification_in_no_doubt() -> None:
     orders = "Rectifie l'erreur matérielle affectant l'arrêt rendu le 9 janvier 2022 ;\n\nLaisse les dépens au Trésor."
     words = f"{APPEAL[: APPEAL.index('CONFIRME le jugement')]}{orders}\n"
-    (day,) = (one for one in read(text_of(words)) if one.kind == "decision_date")
+    (day,) = (fact for fact in read(text_of(words)) if fact.kind == "decision_date")
     assert day.value == "2023-03-21" and day.detail["confidence"] > 0.5

@@ -15,14 +15,14 @@ from nodes.domain.evidence.facts import Proposal
 
 def values(words: str, kind: str, /, **detail: object) -> list[str]:
     return [
-        one.value
-        for one in read(text_of(words))
-        if one.kind == kind and all(one.detail.get(key) == value for key, value in detail.items())
+        fact.value
+        for fact in read(text_of(words))
+        if fact.kind == kind and all(fact.detail.get(key) == value for key, value in detail.items())
     ]
 
 
 def the(stated: Sequence[Proposal], kind: str) -> Proposal:
-    return next(one for one in stated if one.kind == kind)
+    return next(fact for fact in stated if fact.kind == kind)
 
 
 def test_the_head_of_a_judgement_gives_number_court_chamber_formation_date_and_solution() -> None:
@@ -40,8 +40,8 @@ def test_the_head_of_a_judgement_gives_number_court_chamber_formation_date_and_s
 
 def test_every_quote_is_a_slice_of_the_text_at_the_offset_that_it_names() -> None:
     for words in (social(), APPEAL, COUNCIL):
-        for one in read(text_of(words)):
-            assert one.start is not None and words[one.start : one.start + len(one.quote)] == one.quote
+        for fact in read(text_of(words)):
+            assert fact.start is not None and words[fact.start : fact.start + len(fact.quote)] == fact.quote
 
 
 def test_the_chamber_is_that_of_the_court_not_that_of_the_court_below() -> None:
@@ -75,7 +75,7 @@ def test_two_dates_that_disagree_make_the_date_unsure_and_the_third_place_decide
 
 def test_without_any_number_or_date_nothing_is_made_up() -> None:
     words = "COUR DE CASSATION\n\nNOTE\n\nLa chambre sociale se réunira."
-    kinds = {one.kind for one in read(text_of(words))}
+    kinds = {fact.kind for fact in read(text_of(words))}
     assert not kinds & {"case_number", "decision_date", "solution"}
 
 
@@ -106,7 +106,7 @@ def test_a_court_of_appeal_gives_its_own_register_number_not_that_of_the_judgeme
     assert the(stated, "chamber").value == "2ème chambre civile"
     assert the(stated, "decision_date").value == "2023-03-21"
     assert the(stated, "solution").value == "Confirmation partielle"
-    assert [(one.value, one.detail["role"]) for one in stated if one.kind == "party"] == [
+    assert [(fact.value, fact.detail["role"]) for fact in stated if fact.kind == "party"] == [
         ("S.A.R.L. LES RUCHERS DU BUGEY", "appelant"),
         ("Monsieur [K] [P]", "intimé"),
     ]
@@ -209,8 +209,8 @@ def test_a_line_that_goes_on_with_annexed_does_not_end_the_decision() -> None:
 
 
 def test_parties_are_named_as_written_each_on_its_side() -> None:
-    stated = [one for one in read(text_of(social())) if one.kind == "party"]
-    assert [(one.value, one.detail["role"]) for one in stated] == [
+    stated = [fact for fact in read(text_of(social())) if fact.kind == "party"]
+    assert [(fact.value, fact.detail["role"]) for fact in stated] == [
         ("La société Tuilerie du Causse", "demandeur"),
         ("M. [V] [R]", "défendeur"),
         ("syndicat Terre cuite du Quercy", "défendeur"),
@@ -227,8 +227,8 @@ JOINED = (
 
 
 def test_the_parties_of_joined_cases_are_named_also_where_it_says_respectively() -> None:
-    stated = [one for one in read(text_of(JOINED)) if one.kind == "party"]
-    assert [(one.value, one.detail["role"]) for one in stated] == [
+    stated = [fact for fact in read(text_of(JOINED)) if fact.kind == "party"]
+    assert [(fact.value, fact.detail["role"]) for fact in stated] == [
         ("La société Tuilerie du Causse", "demandeur"),
         ("M. [V] [R]", "défendeur"),
         ("syndicat Terre cuite du Quercy", "défendeur"),
@@ -292,29 +292,29 @@ def test_a_decision_that_tells_of_an_amendment_is_none(words: str) -> None:
     for line in ("Selon un avenant du 5 novembre 2019", "Les parties ont signé un avenant au contrat du 5 mars 2019"):
         told = words.replace("Faits et procédure\n", f"Faits et procédure\n\n{line}\n")
         told = told.replace("FAITS ET PROCÉDURE\n", f"FAITS ET PROCÉDURE\n\n{line}\n")
-        assert line in told and "title" not in {one.kind for one in read_as_contract(text_of(told), [])}
+        assert line in told and "title" not in {fact.kind for fact in read_as_contract(text_of(told), [])}
     # The same line in front of an agreement is its title.
-    assert "title" in {one.kind for one in read_as_contract(text_of(f"Un avenant au contrat\n\n{line}\n"), [])}
+    assert "title" in {fact.kind for fact in read_as_contract(text_of(f"Un avenant au contrat\n\n{line}\n"), [])}
 
 
 def test_the_summary_has_the_five_parts_each_in_the_words_of_the_decision() -> None:
-    stated = [one for one in read(text_of(social())) if one.kind.startswith("summary_")]
-    by_part = {one.kind.removeprefix("summary_"): one.value for one in reversed(stated)}
+    stated = [fact for fact in read(text_of(social())) if fact.kind.startswith("summary_")]
+    by_part = {fact.kind.removeprefix("summary_"): fact.value for fact in reversed(stated)}
     assert by_part["facts"].startswith("Selon l'arrêt attaqué (Toulouse, 4 mai 2021), M. [R] a été engagé")
     assert by_part["procedure"].startswith("Licencié le 9 octobre 2018, il a saisi")
     assert by_part["question"].endswith("à payer au salarié un rappel de prime")
     assert by_part["answer"].startswith("Il résulte de ces textes que l'employeur qui dénonce un usage")
     assert by_part["scope"].startswith("CASSE ET ANNULE, mais seulement")
     # What the court below held is no answer of the court.
-    assert not any("la prime figurait au contrat" in one.value for one in stated)
+    assert not any("la prime figurait au contrat" in fact.value for fact in stated)
 
 
 def test_the_clauses_of_a_playbook_follow_from_the_facts_and_only_those_it_names() -> None:
     stated = read(text_of(social()))
     found = clauses(stated, sorted(TYPES))
-    assert {one.clause_type for one in found} == TYPES
-    assert {one.clause_type for one in clauses(stated, ["costs"])} == {"costs"}
-    number = next(one for one in found if one.clause_type == "case_number")
+    assert {clause.clause_type for clause in found} == TYPES
+    assert {clause.clause_type for clause in clauses(stated, ["costs"])} == {"costs"}
+    number = next(clause for clause in found if clause.clause_type == "case_number")
     assert number.quote == "Pourvoi n° F 21-18.442" and number.confidence > 0.9
 
 

@@ -194,10 +194,12 @@ def test_what_is_likely_is_read_when_the_budget_allows_and_the_surest_first() ->
     )
     text = plain_text(f"{filler}\n\n{AGREEMENT}\n\n{filler}")
     likely = find_clauses(text, TYPES).passages
-    assert [one.confidence for one in likely] == sorted((one.confidence for one in likely), reverse=True)
-    assert sum(len(one.quote) for one in likely) <= 0.4 * len(text.text)
-    rows = [[one.clause_type, one.start, len(one.quote), one.confidence] for one in likely]
-    assert [one.quote for one in likely_candidates(text, rows)] == [one.quote for one in likely]
+    assert [passage.confidence for passage in likely] == sorted(
+        (passage.confidence for passage in likely), reverse=True
+    )
+    assert sum(len(passage.quote) for passage in likely) <= 0.4 * len(text.text)
+    rows = [[passage.clause_type, passage.start, len(passage.quote), passage.confidence] for passage in likely]
+    assert [one.quote for one in likely_candidates(text, rows)] == [passage.quote for passage in likely]
     passages = choose(text, (), 4_000, likely)
     shown = " ".join(text.text[passage.start : passage.end] for passage in passages)
     assert sum(passage.chars for passage in passages) <= 4_000
@@ -209,7 +211,8 @@ def test_a_document_weighed_in_parts_weighs_the_same(monkeypatch: pytest.MonkeyP
     headings, blocks = ["law"] * 10, list(range(10))
     whole = clause_probabilities(load_model(), plain, headings, blocks)
     parts = [
-        sentence_vectors(plain[first : first + 5], headings[first : first + 5], load_notions(), first, 10) for first in (0, 5)
+        sentence_vectors(plain[first : first + 5], headings[first : first + 5], load_notions(), first, 10)
+        for first in (0, 5)
     ]
     weighed = np.concatenate([word_weights(load_model(), part) for part in parts])
     alone = word_weights(load_model(), sentence_vectors(plain, headings, load_notions()))
@@ -239,7 +242,7 @@ def test_a_flood_of_the_same_clause_is_bounded_in_number_and_length() -> None:
 def test_hostile_text_comes_to_an_end_with_a_bounded_number_of_clauses() -> None:
     words = " liability not shall terminate insurance exclusive assign consent "
     for text in (words * 4_000, "a" * 400_000, "1.1 " * 100_000, "\n" * 400_000, "(" * 200_000):
-        per_type = [one.clause_type for one in find_clauses(plain_text(text), TYPES).candidates]
+        per_type = [candidate.clause_type for candidate in find_clauses(plain_text(text), TYPES).candidates]
         assert all(per_type.count(name) <= MAX_QUOTES for name in set(per_type)), text[:40]
 
 

@@ -124,7 +124,9 @@ def test_a_plain_clause_of_every_type_is_found_verbatim(language: str, clause_ty
 
 def test_only_the_wanted_types_are_looked_for() -> None:
     text = " ".join(ENGLISH.values())
-    assert {candidate.clause_type for candidate in find_by_rules(document(text), ["insurance", "unheard_of"])} == {"insurance"}
+    assert {candidate.clause_type for candidate in find_by_rules(document(text), ["insurance", "unheard_of"])} == {
+        "insurance"
+    }
     assert find_by_rules(document(text), []) == []
 
 
@@ -195,7 +197,9 @@ OPPOSITES = [
 def test_a_sentence_that_says_the_opposite_is_no_such_clause(language: str, clause_type: str, sentence: str) -> None:
     (rule,) = (one for one in load_rules()[language].rule if one.type == clause_type)
     assert is_denial(rule, simplify(sentence))
-    assert find_by_rules(document(f"Some words come first. {sentence} Others come behind.", language), [clause_type]) == []
+    assert (
+        find_by_rules(document(f"Some words come first. {sentence} Others come behind.", language), [clause_type]) == []
+    )
 
 
 UNLIMITED = [
@@ -217,7 +221,7 @@ UNLIMITED = [
 def test_what_says_that_there_is_no_cap_is_no_cap_and_says_so(language: str, sentence: str, unlimited: bool) -> None:
     types = ["cap_on_liability", "uncapped_liability"]
     text = document(f"Some words come first. {sentence} Others come behind.", language)
-    found = [(one.clause_type, one.quote) for one in find_clauses(text, types).candidates]
+    found = [(candidate.clause_type, candidate.quote) for candidate in find_clauses(text, types).candidates]
     assert (("uncapped_liability", sentence) in found) is unlimited
     assert not (unlimited and any(name == "cap_on_liability" for name, _ in found))
 
@@ -259,7 +263,7 @@ def test_a_clause_whose_negation_is_its_core_or_names_an_exception_stays(
 def test_of_a_sentence_and_its_opposite_only_the_one_that_grants_is_quoted() -> None:
     grants = "The Customer may terminate this Agreement without cause."
     text = f"{grants} The Supplier may not terminate this Agreement without cause. Nothing else is agreed."
-    assert [one.quote for one in find_by_rules(document(text), ["termination_for_convenience"])] == [grants]
+    assert [candidate.quote for candidate in find_by_rules(document(text), ["termination_for_convenience"])] == [grants]
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -28,7 +28,7 @@ SECOND = (
 
 def overrides(related: Families, texts: dict[str, str], findings: Sequence[Finding]) -> dict[str, tuple[str, bool]]:
     """Clause type → (by, certain) of each finding that is marked."""
-    kinds = {one.finding_id: f"{one.document}:{one.clause_type}" for one in findings}
+    kinds = {finding.finding_id: f"{finding.document}:{finding.clause_type}" for finding in findings}
     numbered = {name: numbering(text) for name, text in texts.items()}
     return {kinds[key]: (over["by"], over["certain"]) for key, over in find_overrides(findings, related, numbered)}
 
@@ -123,7 +123,7 @@ def test_an_annex_is_there_inside_the_document_embedded_in_it_or_beside_it(name:
 
 def test_the_annex_of_another_supplier_is_not_the_one_that_is_missing() -> None:
     stranger = member_of("z/Annex 1.pdf", "Annex 1 – Prices", ordinal=1, supplier="Other Ltd")
-    assert [one.clause_type for one in families([member_of("m/m.pdf", ATTACHED), stranger]).findings] == [
+    assert [finding.clause_type for finding in families([member_of("m/m.pdf", ATTACHED), stranger]).findings] == [
         "missing_annex"
     ]
 

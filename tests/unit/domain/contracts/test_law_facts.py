@@ -15,18 +15,18 @@ NEW_YORK = "11.4 The validity and performance of this Agreement are governed by 
 
 def facts(text: str, kind: str, language: str = "en") -> list[Proposal]:
     document = DocumentText("0" * 64, text, (Page(1, "read", "", 0, len(text), 595, 842),), language)
-    return [one for one in read(document, []) if one.kind == kind]
+    return [fact for fact in read(document, []) if fact.kind == kind]
 
 
 def laws(text: str, language: str = "en") -> list[str]:
-    return [one.value for one in facts(text, "governing_law", language)]
+    return [fact.value for fact in facts(text, "governing_law", language)]
 
 
 def test_a_second_law_of_the_whole_contract_is_a_fact_with_a_quote_of_its_own() -> None:
     text = f"{DELAWARE}\n\nNotices are in writing.\n\n{NEW_YORK}\n"
     found = facts(text, "governing_law")
-    assert [one.value for one in found] == ["Delaware", "New York"]
-    assert [one.quote in text and one.value in one.quote for one in found] == [True, True]
+    assert [fact.value for fact in found] == ["Delaware", "New York"]
+    assert [fact.quote in text and fact.value in fact.quote for fact in found] == [True, True]
     french = "Le présent contrat est soumis au droit français.\n\nLe présent contrat est régi par la loi suisse.\n"
     assert laws(french, "fr") == ["France", "Switzerland"]
 

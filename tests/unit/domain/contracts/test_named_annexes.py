@@ -26,7 +26,7 @@ def missing(text: str, *others: tuple[str, str], language: str = "en") -> list[s
     members += [
         member_of(name, words, ordinal=place, language=language) for place, (name, words) in enumerate(others, 1)
     ]
-    return [one.reasons[0] for one in families(members).findings if one.document == "room/contract.pdf"]
+    return [finding.reasons[0] for finding in families(members).findings if finding.document == "room/contract.pdf"]
 
 
 def test_an_annex_that_bears_a_name_only_is_missing_where_it_is_nowhere() -> None:
@@ -72,7 +72,7 @@ def test_a_named_annex_may_be_a_file_beside_the_contract() -> None:
 )
 def test_a_name_beside_a_number_a_defined_term_and_a_tariff_are_no_missing_named_annex(words: str) -> None:
     names = [one for one in missing(f"{MASTER}5. Price\n5.1 {words}\n") if not any(c.isdigit() for c in one)]
-    assert [one for one in names if "Exhibit" not in one] == []
+    assert [name for name in names if "Exhibit" not in name] == []
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_the_day_on_which_an_agreement_takes_effect_does_not_make_it_another_one
     amendment = member_of("a.pdf", FRENCH_AMENDMENT, ordinal=1, language="fr")
     assert families([master, amendment]).main_agreements == {"a.pdf": ("c.pdf", False)}
     other = member_of("c.pdf", FRENCH_MASTER.replace("12 juin", "13 juin"), language="fr")
-    assert [one.clause_type for one in families([other, amendment]).findings] == ["missing_master"]
+    assert [finding.clause_type for finding in families([other, amendment]).findings] == ["missing_master"]
     by_effect = FRENCH_AMENDMENT.replace("du 12 juin 2023", "du 1er juillet 2023")
     assert families([master, member_of("a.pdf", by_effect, ordinal=1, language="fr")]).main_agreements["a.pdf"][1]
 
@@ -172,7 +172,9 @@ def test_a_title_that_is_named_without_a_date_is_enough_to_look_for_the_agreemen
     amendment = member_of("a.pdf", text, ordinal=1)
     assert families([member_of("m.pdf", UNDATED), amendment]).main_agreements == {"a.pdf": ("m.pdf", False)}
     lease = UNDATED.replace("Services Agreement", "Office Lease")
-    assert [one.clause_type for one in families([member_of("m.pdf", lease), amendment]).findings] == ["missing_master"]
+    assert [finding.clause_type for finding in families([member_of("m.pdf", lease), amendment]).findings] == [
+        "missing_master"
+    ]
 
 
 DECISION = """COUR DE CASSATION
@@ -196,8 +198,10 @@ def missing(text: str, *others: tuple[str, str], language: str = "en") -> list[s
     members = [member_of("room/m.pdf", text, language=language)]
     members += [member_of(name, other, ordinal=place) for place, (name, other) in enumerate(others, 1)]
     found: Families = families(members)
-    assert {one.clause_type for one in found.findings} <= {"missing_annex"} and all(one.spans for one in found.findings)
-    return [one.reasons[0] for one in found.findings]
+    assert {finding.clause_type for finding in found.findings} <= {"missing_annex"} and all(
+        finding.spans for finding in found.findings
+    )
+    return [finding.reasons[0] for finding in found.findings]
 
 
 NAMED = """Framework Agreement

@@ -33,11 +33,11 @@ def note_of(*facts: Fact, language: str = "en") -> Note:
 
 def terms(note: Note) -> list[str]:
     return [
-        one.text
+        sentence.text
         for section in note.sections
         if section.kind == "supplier"
-        for one in section.sentences
-        if one.kind == "fact"
+        for sentence in section.sentences
+        if sentence.kind == "fact"
     ]
 
 
@@ -52,7 +52,9 @@ def test_a_line_of_terms_gives_each_value_with_its_page_in_the_language_of_the_n
 
 def test_no_borrowed_evidence_stays_in_the_note() -> None:
     note = note_of(TERM)
-    assert note.findings == () and all(not one.finding_ids for section in note.sections for one in section.sentences)
+    assert note.findings == () and all(
+        not sentence.finding_ids for section in note.sections for sentence in section.sentences
+    )
 
 
 def test_a_value_that_its_quote_does_not_cover_gives_way_to_the_quote() -> None:
@@ -66,7 +68,7 @@ def test_a_value_with_a_quote_that_is_too_long_to_give_is_left_out_and_counted()
     wrong = fact("initial_term", "5 years", "for a term of three years " + "and so on " * 40, count="5", unit="year")
     note = note_of(wrong)
     assert terms(note) == []
-    assert [(one.text, one.problem) for one in note.dropped] == [
+    assert [(sentence.text, sentence.problem) for sentence in note.dropped] == [
         ("term 5 years", "gives 5, which is not in its evidence")
     ]
     assert "1 sentence was dropped" in note.sections[-1].sentences[-1].text
@@ -144,9 +146,13 @@ def test_an_amendment_that_overrides_five_clauses_takes_none_of_them_out_of_the_
 def test_what_overrides_a_clause_is_linked_to_the_finding_that_says_so() -> None:
     section = amended().section("supplier")
     assert section is not None
-    marks = {one.finding_ids[0]: one.finding_ids[1:] for one in section.sentences if "overridden" in one.text}
+    marks = {
+        sentence.finding_ids[0]: sentence.finding_ids[1:]
+        for sentence in section.sentences
+        if "overridden" in sentence.text
+    }
     assert marks == {f"c{place}": ("new",) for place in range(5)}
-    assert [one.finding_id for one in amended().findings] == ["new", "c0", "c1", "c2", "c3", "c4"]
+    assert [finding.finding_id for finding in amended().findings] == ["new", "c0", "c1", "c2", "c3", "c4"]
 
 
 def test_an_override_on_a_page_of_which_no_fact_is_known_is_said_all_the_same() -> None:
@@ -165,7 +171,7 @@ def test_a_term_says_whether_its_clause_is_replaced_or_may_be() -> None:
 
 
 def test_terms_of_an_amendment_stand_with_its_agreement_whatever_the_spelling_of_the_supplier() -> None:
-    titles = [one.title for one in amended(TERM).sections if one.kind == "supplier"]
+    titles = [section.title for section in amended(TERM).sections if section.kind == "supplier"]
     assert titles == ["Acme Limited"]
 
 

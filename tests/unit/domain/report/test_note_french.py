@@ -72,13 +72,15 @@ def test_all_that_ships_and_gives_a_reason_gives_it_in_french_too() -> None:
     shipped = [parse_playbook((PLAYBOOKS / f"{name}.toml").read_text("utf-8"), name) for name in SHIPPED]
     clauses = [one for playbook in shipped for one in (*playbook.clauses, *playbook.across)]
     clauses += [one for one in map(hostile_clause, (INSTRUCTION, HIDDEN)) if one is not None]
-    reasons = {reason for one in clauses for reason in (one.reason, one.missing_reason) if reason}
-    reasons |= {modifier.reason for one in clauses for modifier in one.modifiers}
+    reasons = {reason for clause in clauses for reason in (clause.reason, clause.missing_reason) if reason}
+    reasons |= {modifier.reason for clause in clauses for modifier in clause.modifiers}
     assert len(reasons) > 50
     assert [
-        one for one in reasons if reasons_in("fr", one) == one or reasons_in("fr", f"+5 {one}") == f"+5 {one}"
+        reason
+        for reason in reasons
+        if reasons_in("fr", reason) == reason or reasons_in("fr", f"+5 {reason}") == f"+5 {reason}"
     ] == []
-    assert {reasons_in("en", one) for one in reasons} == reasons
+    assert {reasons_in("en", reason) for reason in reasons} == reasons
 
 
 @pytest.mark.parametrize(
@@ -159,6 +161,6 @@ def test_a_document_that_was_read_in_part_has_its_pages_in_the_right_number() ->
     pages = ((1, "read", ""), (2, "failed", "time-out"))
     findings = [make_finding(f"a{n}", CAP, clause_type=f"type_{n}") for n in range(3)]
     document = make_document(0, "acme/master.pdf", "Acme SAS", pages=pages)
-    (section,) = [one for one in make_note("fr", findings=findings, documents=[document]).sections
-                  if one.kind == "supplier"]  # fmt: skip
+    (section,) = [section for section in make_note("fr", findings=findings, documents=[document]).sections
+                  if section.kind == "supplier"]  # fmt: skip
     assert "acme/master.pdf (1 page lue sur 2)" in section.sentences[-1].text

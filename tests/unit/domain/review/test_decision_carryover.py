@@ -17,8 +17,8 @@ PLAYBOOK = parse_playbook(SHIPPED.read_text(encoding="utf-8"), "due-diligence")
 STRICTER = PLAYBOOK.model_copy(
     update={
         "clauses": tuple(
-            one.model_copy(update={"points": one.points + 7}) if one.type == "exclusivity" else one
-            for one in PLAYBOOK.clauses
+            clause.model_copy(update={"points": clause.points + 7}) if clause.type == "exclusivity" else clause
+            for clause in PLAYBOOK.clauses
         )
     }
 )

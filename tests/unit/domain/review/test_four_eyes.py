@@ -59,7 +59,11 @@ def test_accept_all_leaves_out_what_needs_two_people_and_the_gate_says_so() -> N
     needs_two = [one["finding_id"] for one in asked["findings"] if one["reviewers_needed"] == 2]
     assert len(needs_two) == 1 and asked["several"] == {needs_two[0]: 2}
     reply = read_reply({"reviewer": "A", "accept_all": True}, asked, sha256_of(asked))
-    assert not reply.error and needs_two[0] not in {one.finding_id for one in reply.choices} and len(reply.choices) == 1
+    assert (
+        not reply.error
+        and needs_two[0] not in {choice.finding_id for choice in reply.choices}
+        and len(reply.choices) == 1
+    )
     assert "1 finding must be decided by two people alike" in gate_payload(asked, sha256_of(asked))["description"]
     one = asked["findings"][0]
     assert one["review_reason"].endswith("2 reviewers must decide the same")

@@ -38,8 +38,8 @@ def test_the_same_findings_in_another_order_give_the_same_packet_bytes() -> None
     first = freeze_packet("run-1", make_playbook(), 1, findings)
     assert to_bytes(first) == to_bytes(freeze_packet("run-1", make_playbook(), 1, reversed(findings)))
     assert first == json.loads(to_bytes(first))
-    assert [one["risk"] for one in first["findings"]] == sorted(
-        (one["risk"] for one in first["findings"]), key=RISKS.index, reverse=True
+    assert [finding["risk"] for finding in first["findings"]] == sorted(
+        (finding["risk"] for finding in first["findings"]), key=RISKS.index, reverse=True
     )
 
 
@@ -52,7 +52,7 @@ def test_a_packet_survives_surrogates_and_a_confidence_that_is_no_number() -> No
 def test_a_packet_holds_only_what_waits_and_names_what_is_decided() -> None:
     findings = [make_finding(0), make_finding(1), make_finding(2, needs_review=False)]
     made = freeze_packet("run-1", make_playbook(), 2, findings, [decided("000000000000", "reject")])
-    assert [one["finding_id"] for one in made["findings"]] == ["000000000001"]
+    assert [finding["finding_id"] for finding in made["findings"]] == ["000000000001"]
     assert made["decided"] == {"000000000000": "reject"}
     assert made["counts"]["to_review"] == 1
     reply = read_reply(
@@ -98,7 +98,7 @@ def test_accept_all_covers_what_one_person_may_accept_and_named_decisions_win() 
 
 def test_a_verdict_on_all_at_once_is_about_those_that_nobody_has_decided() -> None:
     made = freeze_packet("run-1", make_playbook("low"), 1, [make_finding(place, risk="low") for place in range(3)])
-    ids = [one["finding_id"] for one in made["findings"]]
+    ids = [finding["finding_id"] for finding in made["findings"]]
     for value in (
         {"reviewer": "A", "accept_all": True},
         [{"type": "accept"}],
@@ -106,7 +106,7 @@ def test_a_verdict_on_all_at_once_is_about_those_that_nobody_has_decided() -> No
         {"decisions": [{"type": "reject", "message": "no"}]},
     ):
         reply = read_reply(value, made, sha256_of(made), decided={ids[1]})
-        assert [one.finding_id for one in reply.choices] == [ids[0], ids[2]]
+        assert [choice.finding_id for choice in reply.choices] == [ids[0], ids[2]]
         assert read_reply(value, made, sha256_of(made), decided=set(ids)).error == ""
     again = {"reviewer": "A", "decisions": [{"finding_id": ids[1], "verdict": "accept"}]}
     assert read_reply(again, made, sha256_of(made), decided={ids[1]}).choices == (Choice(ids[1], "accept"),)

@@ -47,12 +47,12 @@ def test_what_is_denied_is_dotted_out(text: str, left: str) -> None:
 
 def test_a_denial_names_its_negation() -> None:
     text = "A may not sell. Neither party may buy. Aucune somme n'est due. Il n'est pas tenu."
-    assert [one.word for one in denials(text)] == ["may not", "Neither", "Aucune", "n'est pas"]
+    assert [denial.word for denial in denials(text)] == ["may not", "Neither", "Aucune", "n'est pas"]
 
 
 @given(st.text(alphabet="no tnemaycus, .;'ave", max_size=200))
 def test_any_text_keeps_its_length_and_its_denials_are_apart(text: str) -> None:
-    spans = [one.span for one in denials(text)]
+    spans = [denial.span for denial in denials(text)]
     assert all(start < end <= len(text) for start, end in spans)
     assert all(left[1] <= right[0] for left, right in pairwise(spans))
     assert len(mask_denials(text)) == len(text)

@@ -70,7 +70,7 @@ def test_a_number_in_words_is_never_cut_into_another(number: int, data: st.DataO
         if inner:
             cut = data.draw(st.sampled_from(inner))
             for behind, kept in ((False, text[:cut]), (True, text[cut:])):
-                other = [one.value for one in quantities(kept)]
+                other = [quantity.value for quantity in quantities(kept)]
                 if other and other[0] != number:
                     assert splits_number(text, cut, behind=behind), kept
 
@@ -96,8 +96,8 @@ def test_a_number_in_words_is_never_cut_into_another(number: int, data: st.DataO
 )  # fmt: skip
 def test_a_number_has_what_multiplies_it_and_its_half(text: str, token: str) -> None:
     assert {token, token.split()[0]} <= numbers_in(text)
-    counted = [one for one in quantities(text) if one.unit]
-    assert len({one.value for one in counted}) == 1
+    counted = [quantity for quantity in quantities(text) if quantity.unit]
+    assert len({quantity.value for quantity in counted}) == 1
 
 
 @pytest.mark.parametrize(
