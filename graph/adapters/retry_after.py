@@ -7,7 +7,14 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-_WAIT_SENTENCE = re.compile(r"(?:try again|retry) (?:in|after)(?P<time>(?: ?\d+(?:\.\d+)? ?(?:ms|h|m|s)[a-z]*)+)", re.I)
+_WAIT_SENTENCE = re.compile(
+    r"""
+    (?:try\ again|retry)\ (?:in|after)
+    (?P<time>(?:\ ?\d+(?:\.\d+)?\ ?(?:ms|h|m|s)[a-z]*)+)
+    """,
+    re.I | re.X,
+)
+"""Such as "Please try again in 1m20.5s"."""
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?) ?(ms|h|m|s)", re.I)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 

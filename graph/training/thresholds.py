@@ -49,7 +49,7 @@ def tune_thresholds(types: Sequence[str], contracts: Sequence[Contract], probabi
 def _best_limit(name: str, contracts: Sequence[Contract], probabilities: Sequence[Array]) -> float:
     """Find the probability at which the expected F1 over documents is best.
 
-    The probabilities are made smooth first: the best point of the raw counts is that of a few documents, not of the type.
+    They are made smooth first: the best point of the raw counts is that of a few documents, not of the type.
     """
     top = np.array([probability.max(initial=0.0) for probability in probabilities], dtype=np.float64)
     has_clause = np.array([bool(contract.gold.get(name)) for contract in contracts])

@@ -34,10 +34,16 @@ BYTE_ORDER_MARKS = (
 TEXT_CONTROLS = frozenset(b"\t\n\r\f\x1b")
 HEAD_BYTES = 65_536
 MAIL_FIELD = re.compile(
-    rb"(?:from|to|cc|date|subject|received|return-path|delivered-to|mime-version|message-id|content-type|reply-to"
-    rb"|x-[\w-]+|dkim-signature|authentication-results)[ \t]*:",
-    re.I,
+    rb"""
+    (?:
+        from | to | cc | date | subject | received | return-path | delivered-to | mime-version
+        | message-id | content-type | reply-to | x-[\w-]+ | dkim-signature | authentication-results
+    )
+    [ \t]*:
+    """,
+    re.I | re.X,
 )
+"""Such as "Subject:" or "X-Mailer :"."""
 MAIL_FIELDS = 3
 
 

@@ -11,10 +11,16 @@ from graph.adapters.openai.errors import TOO_LONG, Endpoint, message_of
 from nodes.domain.shared.errors import EndpointRefused, RepriseError, Transient
 
 _FORM_REFUSED = re.compile(
-    r"response.?format|json.?(?:schema|object|mode)|structured.?output|tool.?(?:choice|use|call)|\btools\b|function.?call"
-    r"|guided|grammar",
-    re.I,
+    r"""
+    response.?format
+    | json.?(?:schema|object|mode)
+    | structured.?output
+    | tool.?(?:choice|use|call) | \btools\b | function.?call
+    | guided | grammar
+    """,
+    re.I | re.X,
 )
+"""Such as "'response_format' of type 'json_schema' is not supported with this model"."""
 
 
 @dataclass(slots=True)
@@ -29,7 +35,7 @@ class Dialect:
 
     @classmethod
     def of(cls, model: str, host: str) -> Dialect:
-        """Start from what is known: OpenAI's own models want the newer parameter name, its oldest have no JSON schema."""
+        """Start from what is known: OpenAI's own models want the newer name, its oldest have no JSON schema."""
         is_openai = re.search(r"(?:^|\.)(?:openai\.com|openai\.azure\.com)(?::|$)", host) is not None
         is_old = re.match(r"gpt-3|gpt-4(?:-|$)", model) is not None
         methods = ("function_calling", "json_mode") if is_old else ("json_schema", "function_calling", "json_mode")

@@ -28,21 +28,40 @@ SHORTEST_KEY = 8
 """What is shorter is a placeholder of a local endpoint, and may be a word."""
 
 TOO_LONG = re.compile(
-    r"context.?(?:length|window|size)|prompt is too long|input (?:tokens exceed|is too long)|reduce the length"
-    r"|maximum (?:context|input)|too many (?:input )?tokens",
-    re.I,
+    r"""
+    context.?(?:length|window|size)
+    | prompt\ is\ too\ long
+    | input\ (?:tokens\ exceed|is\ too\ long)
+    | reduce\ the\ length
+    | maximum\ (?:context|input)
+    | too\ many\ (?:input\ )?tokens
+    """,
+    re.I | re.X,
 )
+"""Such as "This model's maximum context length is 8192 tokens"."""
 _TOO_LARGE = re.compile(r"request too large|tokens must be reduced", re.I)
 """A rate that this question alone passes: waiting does not help."""
 _NO_CREDIT = re.compile(r"insufficient.?(?:quota|credit|balance|funds)", re.I)
 _BILLING = re.compile(r"billing", re.I)
 """Also said by those who would sell a higher rate: no credit is left only where they name no time."""
 _NO_MODEL = re.compile(
-    r"model.?not.?found|\b(?:model|deployment)\b.{0,80}(?:does not exist|not found|not exist)"
-    r"|not a valid model|(?:invalid|unknown|no such) model",
-    re.I | re.S,
+    r"""
+    model.?not.?found
+    | \b(?:model|deployment)\b.{0,80}(?:does\ not\ exist|not\ found|not\ exist)
+    | not\ a\ valid\ model
+    | (?:invalid|unknown|no\ such)\ model
+    """,
+    re.I | re.S | re.X,
 )
-_BAD_KEY = re.compile(r"(?:invalid|incorrect|no)\W{0,3}api.?key|api.?key\b.{0,20}\b(?:invalid|not valid|expired)", re.I)
+"""Such as "The model `gpt-9` does not exist or you do not have access to it"."""
+_BAD_KEY = re.compile(
+    r"""
+    (?:invalid|incorrect|no)\W{0,3}api.?key
+    | api.?key\b.{0,20}\b(?:invalid|not\ valid|expired)
+    """,
+    re.I | re.X,
+)
+"""Such as "Incorrect API key provided"."""
 _KEYLIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai|or)-[\w*.-]{6,}|\bBearer\s+\S+", re.I)
 _UNSENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "ProxyError"}
 

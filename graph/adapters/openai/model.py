@@ -34,8 +34,8 @@ _ROLES: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMe
 class OpenAIModel:
     """Satisfies ports.Tool; one instance serves every model of one endpoint and is closed with `aclose`.
 
-    A question's payload holds `messages` ([[role, text], …]), `schema` (a name of nodes.domain.answers.extraction.SCHEMAS)
-    and, for clauses, `types` (the slugs that are wanted).
+    A question's payload holds `messages` ([[role, text], …]), `schema` (a name of
+    nodes.domain.answers.extraction.SCHEMAS) and, for clauses, `types` (the slugs that are wanted).
     """
 
     def __init__(

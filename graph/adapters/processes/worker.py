@@ -1,4 +1,4 @@
-"""Main loop of a worker process of `graph.adapters.processes.worker_pool`; started by its path, imports next to nothing.
+"""Main loop of a worker of `graph.adapters.processes.worker_pool`; started by its path, it imports next to nothing.
 
 Protocol, over stdin and the descriptor that was stdout: an 8-byte big-endian length, then that many bytes of JSON.
 JSON, not pickle: a child that a hostile document has taken over can answer nonsense, but not run code in its parent.

@@ -32,7 +32,7 @@ class Removed:
 
 
 class PurgeFiles:
-    """Purges the folders of graph.adapters.storage.folder_artifacts and folder_releases. Every method may be repeated."""
+    """Purges the folders of folder_artifacts and folder_releases. Every method may be repeated."""
 
     def __init__(self, artifacts: Path, notes: Path) -> None:
         self._artifacts = artifacts

@@ -42,10 +42,17 @@ BLOCK_TAGS = PARAGRAPH_TAGS | {
 }
 SECTION_TAGS = ("h1", "h2")
 HIDING_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)"
-    r"|font-size\s*:\s*[01](?:\.\d+)?(?:px|pt|em)?\s*(?:;|$)|text-indent\s*:\s*-\d{3,}|left\s*:\s*-\d{4,}",
-    re.I,
+    r"""
+    display\s*:\s*none
+    | visibility\s*:\s*hidden
+    | opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)
+    | font-size\s*:\s*[01](?:\.\d+)?(?:px|pt|em)?\s*(?:;|$)
+    | text-indent\s*:\s*-\d{3,}
+    | left\s*:\s*-\d{4,}
+    """,
+    re.I | re.X,
 )
+"""Such as "display: none" or "text-indent: -9999px"."""
 CSS_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 CSS_NAME = re.compile(r"[.#][\w-]+")
 HIDDEN_CHARS = 2_000

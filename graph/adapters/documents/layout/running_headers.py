@@ -31,8 +31,8 @@ def edge_lines(text: str, lines: Iterable[Sequence[int]]) -> list[Edge]:
 def find_running_headers(pages: Sequence[Mapping[str, Any]]) -> list[list[tuple[int, int]]]:
     """Find the spans of running headers and footers of each page, from its `text` and `edges`.
 
-    A line is a running header or footer when it returns at the same edge, digits aside, on at least three pages and a quarter of them;
-    a page number needs two.
+    A line is one when it returns at the same edge, digits aside, on at least three pages and a quarter of them; a page
+    number needs two.
     """
     counts: dict[tuple[bool, str], int] = {}
     for page in pages:

@@ -1,4 +1,4 @@
-"""RapidOCR with the models of its own wheel: reads Latin letters of any language. Runs in a worker process, on one core."""
+"""RapidOCR with the models of its own wheel: reads Latin letters of any language. Runs in a worker, on one core."""
 
 from __future__ import annotations
 

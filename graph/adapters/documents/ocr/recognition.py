@@ -1,4 +1,4 @@
-"""OCR of pages without a usable text layer: Tesseract where it can, else RapidOCR. Runs in a worker process, on one core."""
+"""OCR of pages without a usable text layer: Tesseract where it can, else RapidOCR. Runs in a worker, on one core."""
 
 from __future__ import annotations
 

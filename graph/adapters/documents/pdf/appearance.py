@@ -252,7 +252,7 @@ class TextVisibility:
         return runs
 
     def confirm(self, reasons: list[str], places: Any, starts: Any) -> None:
-        """Check reasons against the rendered page: white on a dark ground is text, what something was drawn over is none."""
+        """Check reasons by the rendered page: white on a dark ground is text, what something was drawn over is none."""
         for row, reason in enumerate(reasons):
             if reason == "white" and self.contrast(places[row].tolist()):
                 reasons[row] = ""

@@ -128,7 +128,7 @@ def _mark_hidden(pdf: Any, layers: Layers) -> bool:
 
 
 def _layered_parts(pdf_object: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what in an object may belong to a layer: "group" (also conditions), "form" or "annotation", with the object."""
+    """Yield what may belong to a layer: "group" (also conditions), "form" or "annotation", with the object."""
     import pikepdf
 
     if isinstance(pdf_object, pikepdf.Stream):
