@@ -61,7 +61,10 @@ _CAP = (
         rf"""^{_EN}
         \ (?: shall | will | may | must | can | is | be | are )(?: \ be )?
         (?: \ in\ no\ event | \ under\ no\ circumstances )?
-        \ (?: not\ (?: exceed | be\ (?: more | greater )\ than ) | (?: be\  )?limited\ to | (?: be\  )?capped\ at | exceed )
+        \ (?:
+            not\ (?: exceed | be\ (?: more | greater )\ than )
+            | (?: be\  )?limited\ to | (?: be\  )?capped\ at | exceed
+        )
         (?: \ (?: a | the )\ (?: total | maximum | aggregate | sum | amount )(?: \ amount | \ sum )?(?: \ of )? )?
         \ {_AMOUNT}{_PER}""",
         re.VERBOSE,
