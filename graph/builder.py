@@ -1,4 +1,4 @@
-"""The graph: its nodes and their order; which way an edge goes that has a choice is in graph.routing."""
+"""Build the graph: its nodes and their order; graph.routing chooses where an edge has a choice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Builder = StateGraph[RunState, RunContext, RunInput, RunOutput]
 
 
 def build_graph(services: Services) -> Builder:
-    """The state graph over these services; compile it with any saver.
+    """Build the state graph over these services; compile it with any saver.
 
     Retries are inside the paid calls, since LangGraph would repeat a whole node.
     """
@@ -39,8 +39,8 @@ def build_graph(services: Services) -> Builder:
         ("hold", hold),
     ):
         # An input has no version yet: it is not a state that an older program wrote.
-        carried = node if node is ingest else with_migrated_state(node)
-        builder.add_node(name, partial(carried, services=services))
+        guarded = node if node is ingest else with_migrated_state(node)
+        builder.add_node(name, partial(guarded, services=services))
     builder.add_edge(START, "ingest")
     builder.add_edge("ingest", "extract")
     builder.add_conditional_edges("extract", after_extract)

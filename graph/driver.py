@@ -139,7 +139,7 @@ def compile_graph(services: Services, saver: BaseCheckpointSaver[str]) -> Compil
     return build_graph(services).compile(checkpointer=saver, name="reprise")
 
 
-def begun(on_event: OnEvent | None, thread_id: str, name: str, total: int, done: int) -> None:
+def announce_run(on_event: OnEvent | None, thread_id: str, name: str, total: int, done: int) -> None:
     """Emit the first event of every drive: which thread, and how many of its documents are done."""
     if on_event is not None:
         on_event({"event": "run", "thread_id": thread_id, "name": name, "total": total, "done": done})

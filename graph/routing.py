@@ -9,31 +9,31 @@ from state import RunState
 
 
 def after_extract(state: RunState) -> Literal["extract", "hold", "score"]:
-    """The next batch, or the hold, or the score when every batch is closed."""
+    """Go to the next batch, or to the hold, or to the score when every batch is closed."""
     if state.get("hold"):
         return "hold"
     return "extract" if more_batches(state) else "score"
 
 
 def after_hold(state: RunState) -> Literal["extract", "hold", "summarize"]:
-    """Back to where the limit was met, once it is raised."""
+    """Go back to where the limit was met, once it is raised."""
     if state.get("hold"):
         return "hold"
     return "extract" if more_batches(state) else "summarize"
 
 
 def after_score(state: RunState) -> Literal["needs_review", "summarize"]:
-    """To the gate while it has something to ask."""
+    """Go to the gate while it has something to ask."""
     return "needs_review" if state.get("gate") else "summarize"
 
 
 def after_record_review(state: RunState) -> Literal["needs_review", "score", "summarize"]:
-    """A refused reply goes back to the gate; decisions that change or lack something go back to score."""
+    """Go back to the gate after a refused reply, and to score when decisions change or lack something."""
     if state.get("reply_error"):
         return "needs_review"
     return "score" if state.get("rescore") else "summarize"
 
 
 def after_summarize(state: RunState) -> Literal["publish", "hold"]:
-    """To publish, unless the model that writes the note met a limit."""
+    """Go to publish, unless the model that writes the note met a limit."""
     return "hold" if state.get("hold") else "publish"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.composition import Container
-from graph.driver import OnEvent, begun, steps_for
+from graph.driver import OnEvent, announce_run, steps_for
 from graph.runtime.postgres.threads import checked_name
 from graph.usecases.request_args import absolute, plain
 from graph.usecases.start import new_thread_id
@@ -51,7 +51,7 @@ async def fork(
         "options": {**plain(options), "name": "" if fork_name == thread_id else fork_name, "fork": parent.run_id},
     }
     async with container.drive(thread_id, "start", "ingest") as driver:
-        begun(on_event, thread_id, fork_name, parent.documents_total, parent.documents_total)
+        announce_run(on_event, thread_id, fork_name, parent.documents_total, parent.documents_total)
         await driver.run(run_input, on_event, steps=steps_for(parent.documents_total))
     return await read_run_view(container, thread_id)
 

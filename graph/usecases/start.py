@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph.composition import Container
-from graph.driver import OnEvent, begun, steps_for
+from graph.driver import OnEvent, announce_run, steps_for
 from graph.runtime.postgres.threads import checked_name, thread_id_of
 from graph.usecases.request_args import absolute, check_engine, plain
 from graph.views.run_view import RunView, read_run_view
@@ -49,7 +49,7 @@ async def start(
         "options": {**plain(options), "name": "" if name == thread_id else name, "job": job},
     }
     async with container.drive(thread_id, "start", "ingest", passwords) as driver:
-        begun(on_event, thread_id, name, documents, 0)
+        announce_run(on_event, thread_id, name, documents, 0)
         require_a_place(await driver.run(run_input, on_event, steps=steps_for(documents)), name or thread_id)
     return await read_run_view(container, thread_id)
 

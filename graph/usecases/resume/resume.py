@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.types import StateSnapshot
 
 from graph.composition import Container
-from graph.driver import OnEvent, begun, steps_for
+from graph.driver import OnEvent, announce_run, steps_for
 from graph.runtime.execution.first_call import first_work
 from graph.runtime.postgres.lease import Lease
 from graph.usecases.request_args import check_engine, reply_of
@@ -53,7 +53,7 @@ async def resume(
             reading = replace(reading, records=await read_records(container, thread_id))
         head, documents = reading.head, reading.records.tally.documents
         steps = steps_for(reading.state.get("documents_total") or 0)
-        begun(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
+        announce_run(on_event, thread_id, thread, documents["total"], documents["done"] + documents["failed"])
         while True:
             interrupt = await read_interrupt(container, head, request.surface)
             graph_input = next_input(head, interrupt, reply, request.surface)

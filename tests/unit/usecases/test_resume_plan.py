@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
+from paths import ROOT
 from sample_packets import make_finding
 
 from graph.usecases.resume.plan import (
@@ -388,3 +389,8 @@ def test_decisions_that_come_too_late_are_refused_unless_they_are_those_that_wer
     assert late_decisions(RUN, [made], [decision(1)]) is None
     refusal = late_decisions(RUN, [made, {**made, "verdict": "reject"}, "nonsense"], [decision(1)])
     assert "Run acme-1 is at its end" in str(refusal) and "2 decisions came too late" in str(refusal)
+
+
+def test_one_module_alone_writes_the_state_of_a_thread() -> None:
+    files = [path for path in (ROOT / "graph").rglob("*.py") if "aupdate_state(" in path.read_text("utf-8")]
+    assert [path.relative_to(ROOT).as_posix() for path in files] == ["graph/usecases/resume/apply.py"]
