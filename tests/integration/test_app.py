@@ -17,7 +17,15 @@ from graph import Reprise
 from graph.testing.endpoint import ScriptedEndpoint
 from graph.views.threads import read_run
 from nodes.domain.runs.options import OptionError
-from nodes.domain.shared.errors import EndpointRefused, KnownThread, ReplyError, SourceError, ThreadBusy, UnknownThread
+from nodes.domain.shared.errors import (
+    EndpointRefused,
+    KnownThread,
+    ReplyError,
+    RepriseError,
+    SourceError,
+    ThreadBusy,
+    UnknownThread,
+)
 
 ROOM = ROOT / "samples" / "data-room"
 DANGEROUS = ROOM / "Blackpine Systems"
@@ -29,6 +37,13 @@ def test_the_public_names_are_these_and_all_of_them_are_there() -> None:
     assert sorted(graph.__all__) == dir(graph)
     assert {"Reprise", "build_graph", "drive", "RunContext"} <= set(graph.__all__)
     assert all(getattr(graph, name) is not None for name in graph.__all__)
+
+
+def test_every_exception_that_a_caller_may_catch_is_public() -> None:
+    def below(error: type[Exception]) -> set[str]:
+        return {error.__name__}.union(*map(below, error.__subclasses__()))
+
+    assert below(RepriseError) <= set(graph.__all__)
 
 
 async def test_the_sample_room_is_read_reviewed_and_noted(reprise: Reprise) -> None:
