@@ -14,8 +14,8 @@ from graph.adapters.documents.pages import Refused, sections
 def read_document(path: str, password: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """Read a document to its stored bytes where it needs no OCR; else return what `read_file` answers.
 
-    options: as for `read_file`, and language. Beside kind and attachments: the `reading_summary` of the text, and the bytes
-    as they are stored; they are made here, since they are most of an answer and the parent has only to put them away.
+    options: as for `read_file`, and language. Beside kind and attachments: the `reading_summary` of the text, and its
+    stored bytes; they are made here, since they are most of an answer and the parent has only to put them away.
     """
     answer = read_file(path, password, options)
     if "refused" in answer or any(page["state"] == "ocr" for page in answer["pages"]):
