@@ -116,10 +116,10 @@ def check_batch_closed(state: ValidState, index: int, *, complete: bool) -> None
         raise _edited("batch_index", state.batch_index, f"batch {index + 1} is not done yet, so it must be {index}")
 
 
-def check_retry_lane_closed(state: ValidState, put_off: set[str], tried: set[str]) -> None:
+def check_retry_lane_closed(state: ValidState, deferred: set[str], tried: set[str]) -> None:
     """Check that every deferred document was tried again, as score needs it. Raises StateEdited."""
-    if put_off - tried:
-        raise _edited("slow_index", state.slow_index, f"{len(put_off)} documents were put off, so it must be 0")
+    if deferred - tried:
+        raise _edited("slow_index", state.slow_index, f"{len(deferred)} documents were put off, so it must be 0")
 
 
 def check_packet(state: ValidState, packet: Any, run: Run, frozen: str) -> None:
@@ -156,12 +156,12 @@ def missing_artifact(name: str, value: object) -> StateEdited:
 
 def more_batches(state: Mapping[str, Any]) -> bool:
     """Is a batch or the retry lane open? An invalid state counts as open, so that the next node names its fault."""
-    index, total, slow, put_off, size = (
+    index, total, retry_index, deferred, size = (
         state.get(name) or 0 for name in ("batch_index", "batch_total", "slow_index", "slow_total", "batch_size")
     )
-    if not all(isinstance(number, int) for number in (index, total, slow, put_off, size)):
+    if not all(isinstance(number, int) for number in (index, total, retry_index, deferred, size)):
         return True
-    return bool(index < total or (slow * size < put_off and size > 0))
+    return bool(index < total or (retry_index * size < deferred and size > 0))
 
 
 def _edited(name: str, value: object, expected: str, opening: str = CHANGED) -> StateEdited:
