@@ -71,7 +71,7 @@ class Container:
     settings: Settings
     url: str
     """Address of the database in use."""
-    outside: DriverContext
+    driver_context: DriverContext
     ledger: PostgresLedger
     prices: Prices
     tools: Mapping[str, Tool]
@@ -82,43 +82,43 @@ class Container:
     @property
     def services(self) -> Services:
         """Services of the nodes, for reading; a drive has its own."""
-        return self.outside.services
+        return self.driver_context.services
 
     @property
     def artifacts(self) -> Artifacts:
-        return self.outside.services.artifacts
+        return self.driver_context.services.artifacts
 
     @property
     def database(self) -> Database:
-        return self.outside.database
+        return self.driver_context.database
 
     @property
     def lease_seconds(self) -> float:
         """Silence after which the driver of a thread may be overtaken."""
-        return self.outside.lease_seconds
+        return self.driver_context.lease_seconds
 
     @cached_property
     def saver(self) -> InstrumentedSaver:
         """The checkpoint saver, on a pool of its own; ask for it within the event loop that will use it."""
-        return postgres_saver(self.outside.saver_pool)
+        return postgres_saver(self.driver_context.saver_pool)
 
     @cached_property
     def graph(self) -> Compiled:
         """The graph over the checkpoints, for reading states; a drive compiles its own."""
         return compile_graph(self.services, self.saver)
 
-    def driven(self, passwords: Mapping[str, str]) -> DriverContext:
-        """What one drive needs: its claims hang on its lease, its spend is read anew."""
+    def context_for_drive(self, passwords: Mapping[str, str]) -> DriverContext:
+        """Make the services of one drive: its claims hang on its lease, its spend is read anew."""
         journal = PostgresJournal(self.database, leased=True)
         calls = JournalledCalls(journal, self.tools, self.prices, Budget(self.services.clock))
-        return replace(self.outside, services=replace(self.services, calls=calls, passwords=passwords))
+        return replace(self.driver_context, services=replace(self.services, calls=calls, passwords=passwords))
 
     @asynccontextmanager
     async def drive(
         self, thread_id: str, kind: str, from_step: str, passwords: Mapping[str, str] | None = None
     ) -> AsyncIterator[Driver]:
         """Drive a thread as graph.driver.drive does, so that `drain` reaches it. `kind`: start or resume."""
-        async with drive(thread_id, self.driven(passwords or {}), kind=kind, from_step=from_step) as driver:
+        async with drive(thread_id, self.context_for_drive(passwords or {}), kind=kind, from_step=from_step) as driver:
             with self.drainable(driver):
                 yield driver
 
@@ -139,7 +139,7 @@ class Container:
 
 
 async def database_url(settings: Settings) -> str:
-    """The address of the database: the operator's, else that of the embedded server, which is started."""
+    """Return the address of the database: the operator's, else that of the embedded server, which is started."""
     if settings.database_url:
         return settings.database_url
     await asyncio.to_thread(_make_home, settings.home)
@@ -182,12 +182,12 @@ async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER)
     calls = JournalledCalls(PostgresJournal(database), tools, prices, Budget(SystemClock()))
     sources = FolderSources(children)
     services = await _services(settings, sources, artifacts, ledger, calls, releases, PostgresHeartbeat(database))
-    outside = DriverContext(services, database, saver_pool, settings.lease_seconds, settings.grace_seconds)
-    return Container(settings, url, outside, ledger, prices, tools, _has_key(settings))
+    driver_context = DriverContext(services, database, saver_pool, settings.lease_seconds, settings.grace_seconds)
+    return Container(settings, url, driver_context, ledger, prices, tools, _has_key(settings))
 
 
 async def compose_in_memory(settings: Settings, stack: AsyncExitStack) -> Services:
-    """Services that keep all they know in this process; what they read and whom they ask is real."""
+    """Open services that keep everything in this process; what they read and whom they ask is real."""
     artifacts, journal = MemoryArtifacts(), MemoryJournal()
     children = WorkerPool(settings.children or None, settings.child_memory_mb)
     stack.push_async_callback(children.aclose)
@@ -226,7 +226,7 @@ async def postgres_services(**changes: Any) -> AsyncIterator[tuple[Services, Asy
 
 
 def _drill(settings: Settings, stack: AsyncExitStack) -> None:
-    """Let a drill hear which boundaries this process passes, or have it die at one."""
+    """Let a drill hear which fault points this process passes, or have it die at one."""
     if settings.trace is not None:
         stack.enter_context(listening(counting_into(settings.trace)))
     if settings.die_at:
@@ -260,7 +260,7 @@ async def _services(
 
 
 def _webhook(settings: Settings) -> Webhook | None:
-    """Imported late, as the model is."""
+    """Make the webhook; its client is imported late, as the model is."""
     url = settings.webhook_url.get_secret_value()
     if not url:
         return None
@@ -270,7 +270,7 @@ def _webhook(settings: Settings) -> Webhook | None:
 
 
 def _has_key(settings: Settings) -> bool:
-    """An endpoint of one's own may do without a key; OpenAI's cannot."""
+    """True when models can be asked: an endpoint of one's own may do without a key, OpenAI's cannot."""
     return bool(settings.openai_api_key.get_secret_value() or settings.openai_base_url)
 
 
@@ -289,7 +289,7 @@ async def _tools(
 
 
 def _model(settings: Settings) -> OpenAIModel:
-    """Imported late: it takes a third of the start-up time, and a run of the local engine needs none of it."""
+    """Make the client of models; imported late: it takes a third of the start-up time, and the local engine needs none."""
     from graph.adapters.openai.model import OpenAIModel
 
     return OpenAIModel(

@@ -1,4 +1,4 @@
-"""What an operator sets once, from the environment; read where real parts are put together, and by `doctor`."""
+"""Settings of an operator, from the environment; read where stores and tools are made, and by `doctor`."""
 
 from __future__ import annotations
 
@@ -79,17 +79,17 @@ class Settings(BaseSettings):
 
     @field_validator("webhook_url")
     @classmethod
-    def _an_address(cls, value: SecretStr) -> SecretStr:
-        url = value.get_secret_value()
+    def _check_url(cls, secret: SecretStr) -> SecretStr:
+        url = secret.get_secret_value()
         if url and not re.match(r"https?://[^/?#]+", url):
             raise ValueError("it must begin with http:// or https:// and name a host")
-        return value
+        return secret
 
     @field_validator("home")
     @classmethod
-    def _of_a_person(cls, value: Path) -> Path:
-        """A ~ that no shell has read, as in a unit file, is the home of this user all the same."""
-        return value.expanduser()
+    def _expand_user(cls, path: Path) -> Path:
+        """Expand a ~ that no shell has expanded, as in a unit file."""
+        return path.expanduser()
 
     @property
     def endpoint_problem(self) -> str:
@@ -97,26 +97,26 @@ class Settings(BaseSettings):
         only who asks a model has to care."""
         try:
             address = urlsplit(self.openai_base_url)
-            fine = address.scheme in ("http", "https") and address.hostname and (address.port or True)
+            valid = address.scheme in ("http", "https") and address.hostname and (address.port or True)
         except ValueError:
-            fine = False
-        if not self.openai_base_url or fine:
+            valid = False
+        if not self.openai_base_url or valid:
             return ""
         return "OPENAI_BASE_URL is no address of an endpoint: it must begin with http:// or https:// and name a host"
 
     @property
     def own_server(self) -> bool:
-        """The embedded server is used."""
+        """True when the embedded server is used."""
         return not self.database_url
 
 
 def operator_settings(**changes: Any) -> Settings:
-    """The environment as settings. Raises OperatorError for a variable with a value that it cannot have."""
+    """Read the environment. Raises OperatorError for a variable with a value that it cannot have."""
     try:
         return Settings(**changes)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else "setting"
+        problem = error.errors()[0]
+        name = str(problem["loc"][0]) if problem["loc"] else "setting"
         variable = name if name.isupper() else f"REPRISE_{name.upper()}"
-        why = str(first["msg"]).removeprefix("Value error, ")
-        raise OperatorError(f"{variable} has a value that it cannot have: {why}.") from None
+        reason = str(problem["msg"]).removeprefix("Value error, ")
+        raise OperatorError(f"{variable} has a value that it cannot have: {reason}.") from None

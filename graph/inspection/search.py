@@ -65,7 +65,7 @@ class Hit:
     """Of the newest run of the matter that has the document."""
 
     @property
-    def shown(self) -> str:
+    def printable(self) -> str:
         """The quote for a screen, of the same length: what moves a cursor or turns a line around is blank."""
         return "".join(char if char.isprintable() else " " for char in self.quote)
 
@@ -245,9 +245,9 @@ def _cells(hit: Hit, head: str) -> tuple[str, ...]:
     parts: list[str] = []
     last = 0
     for start, end in hit.marks:
-        parts += [escape(hit.shown[last:start]), f"<b>{escape(hit.shown[start:end])}</b>"]
+        parts += [escape(hit.printable[last:start]), f"<b>{escape(hit.printable[start:end])}</b>"]
         last = end
-    passage = " ".join("".join([*parts, escape(hit.shown[last:])]).split())
+    passage = " ".join("".join([*parts, escape(hit.printable[last:])]).split())
     return (
         escape(one_line(hit.document, 60)),
         place_in(hit.page, hit.unit, head),

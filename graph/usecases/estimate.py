@@ -100,7 +100,7 @@ class _Estimator:
 
     def __init__(self, container: Container, passwords: Mapping[str, str]) -> None:
         self._container = container
-        self._services: Services = container.driven(passwords).services
+        self._services: Services = container.context_for_drive(passwords).services
         self._database = container.database
 
     async def estimate(self, source: str, playbook_name: str, engine: str, matter: str, settings: Settings) -> Estimate:

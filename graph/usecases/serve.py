@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from graph.composition import Container
 from graph.runtime.postgres.lease import Lease
+from graph.views.threads import has_begun, read_head
 
 
 @asynccontextmanager
@@ -23,6 +24,6 @@ async def leased(container: Container, thread_id: str) -> AsyncIterator[None]:
 
 async def next_drive(container: Container, thread_id: str) -> tuple[str, str]:
     """What a drive of the thread would be, "start" or "resume", and the step that it begins with."""
-    head = await container.graph.aget_state({"configurable": {"thread_id": thread_id}})
-    kind = "resume" if head.config["configurable"].get("checkpoint_id") else "start"
+    head = await read_head(container, thread_id)
+    kind = "resume" if has_begun(head) else "start"
     return kind, head.next[0] if head.next else "ingest"

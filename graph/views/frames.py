@@ -1,4 +1,4 @@
-"""How runs, findings and the journal look in a notebook, and as tables of pandas.
+"""Runs, findings and the journal as HTML for a notebook, and as tables of pandas.
 
 Everything is escaped: names and quotes come out of hostile documents.
 """
@@ -27,7 +27,7 @@ from nodes.domain.shared.formats import (
     unit_of,
 )
 
-SHOWN_ROWS = 50
+MAX_ROWS = 50
 """Rows of a table in a notebook; the rest is counted."""
 
 RISK_COLOURS = {"critical": "#8e1b1b", "high": "#b3541e", "medium": "#8a6d0b", "low": "#3f6b3f"}
@@ -76,7 +76,7 @@ class FindingsView(list[Finding]):
     """Findings by document and place; a list in every respect. As HTML the most serious come first."""
 
     def to_frame(self) -> Any:
-        """A pandas.DataFrame with one row a finding. Raises MissingPart without pandas."""
+        """Return a pandas.DataFrame with one row a finding. Raises MissingPart without pandas."""
         return frame([_finding_row(finding) for finding in self], FINDING_COLUMNS)
 
     def _repr_html_(self) -> str:
@@ -90,7 +90,7 @@ class JournalView(list[dict[str, Any]]):
     """Calls, oldest first; a list in every respect."""
 
     def to_frame(self) -> Any:
-        """A pandas.DataFrame with one row a call. Raises MissingPart without pandas."""
+        """Return a pandas.DataFrame with one row a call. Raises MissingPart without pandas."""
         return frame(self, JOURNAL_COLUMNS)
 
     def _repr_html_(self) -> str:
@@ -105,9 +105,9 @@ class Diagram(str):
         return f"```mermaid\n{self}\n```"
 
 
-def run_html(data: Mapping[str, Any]) -> str:
-    """A run object as a card: state, bar, money, next step."""
-    documents, cost, findings = data["documents"], data["cost"], data["findings"]
+def run_html(run: Mapping[str, Any]) -> str:
+    """Draw a run object as a card: state, bar, money, next step."""
+    documents, cost, findings = run["documents"], run["cost"], run["findings"]
     settled = documents["done"] + documents["failed"] + documents["skipped"]
     share = 100 * settled / documents["total"] if documents["total"] else 0
     rows = {
@@ -115,48 +115,52 @@ def run_html(data: Mapping[str, Any]) -> str:
         + (f", {documents['failed']} failed" if documents["failed"] else ""),
         "findings": f"{findings['total']}" + (f", {findings['to_review']} to review" if findings["to_review"] else ""),
         "cost": money(Decimal(str(cost["usd"])), basis=cost["basis"], unpriced=cost["calls_unpriced"]),
-        "next": data["next_action"],
+        "next": run["next_action"],
     }
-    if data["error"]:
-        rows["error"] = one_line(str(data["error"]), 300)
+    if run["error"]:
+        rows["error"] = one_line(str(run["error"]), 300)
     cells = ((escape(head), _text(text, 300)) for head, text in rows.items())
     lines = "".join(f"<tr><th style='text-align:left'>{head}</th><td>{text}</td></tr>" for head, text in cells)
-    name = _text(str(data["name"] or data["thread_id"]), 80)
+    name = _text(str(run["name"] or run["thread_id"]), 80)
     return (
-        f"<div><b>{name}</b> · {_text(status_label(data['status']), 40)} · step {_text(data['step'], 40)}"
+        f"<div><b>{name}</b> · {_text(status_label(run['status']), 40)} · step {_text(run['step'], 40)}"
         f"<div style='background:#ddd;width:20em;height:.5em;margin:.3em 0'>"
         f"<div style='background:#3b6ea5;width:{share:.0f}%;height:.5em'></div></div><table>{lines}</table></div>"
     )
 
 
-def run_frame(data: Mapping[str, Any]) -> Any:
-    """A run object as one row; nested counts become columns of their own. Raises MissingPart without pandas."""
+def run_frame(run: Mapping[str, Any]) -> Any:
+    """Turn a run object into one row; nested counts become columns of their own. Raises MissingPart without pandas."""
     row: dict[str, Any] = {}
-    for name, value in data.items():
-        if isinstance(value, Mapping):
-            row |= {f"{name}.{key}": inner for key, inner in value.items() if not isinstance(inner, Mapping | list)}
-        elif not isinstance(value, list):
-            row[name] = value
+    for name, column in run.items():
+        if isinstance(column, Mapping):
+            row |= {f"{name}.{key}": number for key, number in column.items() if not isinstance(number, Mapping | list)}
+        elif not isinstance(column, list):
+            row[name] = column
     return _pandas().DataFrame([row])
 
 
 def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """An HTML table of cells that are escaped already."""
+    """Draw an HTML table of cells that are escaped already."""
     head = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in heads)
     body = "".join(
         "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in row) + "</tr>"
-        for row in rows[:SHOWN_ROWS]
+        for row in rows[:MAX_ROWS]
     )
-    more = len(rows) - SHOWN_ROWS
-    rest = f"<div>and {more} more: .to_frame() has all</div>" if more > 0 else ""
-    return f"<div><b>{escape(title)}</b><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}</div>"
+    overflow = len(rows) - MAX_ROWS
+    footer = f"<div>and {overflow} more: .to_frame() has all</div>" if overflow > 0 else ""
+    return (
+        f"<div><b>{escape(title)}</b><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{footer}</div>"
+    )
 
 
 def frame(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Any:
-    """Rows as a pandas.DataFrame with typed columns, also when there are none. Raises MissingPart without pandas."""
+    """Turn rows into a pandas.DataFrame with typed columns, also when there are none. Raises MissingPart without pandas."""
     pandas = _pandas()
-    made = {name: pandas.Series([_plain(row.get(name)) for row in rows], dtype=kind) for name, kind in columns.items()}
-    return pandas.DataFrame(made)
+    series = {
+        name: pandas.Series([_plain(row.get(name)) for row in rows], dtype=kind) for name, kind in columns.items()
+    }
+    return pandas.DataFrame(series)
 
 
 def _pandas() -> Any:
@@ -167,14 +171,14 @@ def _pandas() -> Any:
     return pandas
 
 
-def _plain(value: Any) -> Any:
-    return float(value) if isinstance(value, Decimal) else value
+def _plain(cell: Any) -> Any:
+    return float(cell) if isinstance(cell, Decimal) else cell
 
 
 def _finding_row(finding: Finding) -> dict[str, Any]:
     decision = finding.decision or {}
-    own = {name: getattr(finding, name, None) for name in FINDING_COLUMNS}
-    return {**own, "verdict": decision.get("verdict"), "reviewer": decision.get("reviewer")}
+    columns = {name: getattr(finding, name, None) for name in FINDING_COLUMNS}
+    return {**columns, "verdict": decision.get("verdict"), "reviewer": decision.get("reviewer")}
 
 
 def _finding_cells(finding: Finding, head: str) -> tuple[str, ...]:
@@ -202,10 +206,10 @@ def _call_cells(call: Mapping[str, Any]) -> tuple[str, ...]:
     tokens = f"{call['tokens_in']} + {call['tokens_out']}" if call.get("tokens_in") is not None else ""
     usd = call.get("usd")
     cost = "" if usd is None else money(Decimal(usd), basis="estimated" if call["basis"] == "estimated" else "reported")
-    named = (call["tool"], call["document"], call["model"], call["state"], call["attempt"], took, tokens, cost)
-    return (*(_text(str(value), 60) for value in named), _text(str(call.get("error") or ""), 120))
+    columns = (call["tool"], call["document"], call["model"], call["state"], call["attempt"], took, tokens, cost)
+    return (*(_text(str(column), 60) for column in columns), _text(str(call.get("error") or ""), 120))
 
 
 def _text(text: str, limit: int) -> str:
-    """Hostile text in a cell."""
+    """Escape and shorten hostile text for a cell."""
     return escape(one_line(text, limit))

@@ -133,8 +133,8 @@ def tools(artifacts: Artifacts, hold: Hold = at_once) -> dict[str, Any]:
 def with_tools(reprise: Reprise, made: Mapping[str, Any]) -> Reprise:
     """The same facade over other tools."""
     services = replace(reprise.container.services, sources=FolderSources())
-    outside = replace(reprise.container.outside, services=services)
-    reprise.container = replace(reprise.container, outside=outside, tools=dict(made), has_key=True)
+    driver_context = replace(reprise.container.driver_context, services=services)
+    reprise.container = replace(reprise.container, driver_context=driver_context, tools=dict(made), has_key=True)
     return reprise
 
 

@@ -232,7 +232,10 @@ async def test_a_context_is_frozen_with_the_run_and_a_bad_one_is_refused(plain: 
 async def test_plain_langgraph_is_refused_where_a_driver_lives(room: str, database: str, home: Path) -> None:
     async with Reprise.open(database_url=database, home=home) as reprise:
         await reprise.start(room, thread="plain")
-        async with graph.drive(THREAD, reprise.container.outside), plain_graph("postgres", database, home) as plain:
+        async with (
+            graph.drive(THREAD, reprise.container.driver_context),
+            plain_graph("postgres", database, home) as plain,
+        ):
             with pytest.raises(Exception, match="is driven by"):
                 await plain.graph.aupdate_state(CONFIG, {"headline": "beside the driver"})
         async with plain_graph("postgres", database, home) as plain:

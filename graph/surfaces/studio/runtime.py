@@ -78,7 +78,7 @@ async def driven_graph(thread_id: str) -> AsyncIterator[Compiled]:
     container = _container()
     kind, step = await next_drive(container, thread_id)
     cancellation: BaseException | None = None
-    async with drive(thread_id, container.driven({}), kind=kind, from_step=step) as driver:
+    async with drive(thread_id, container.context_for_drive({}), kind=kind, from_step=step) as driver:
         try:
             yield _served_graph(driver)
         except Exception as error:

@@ -70,8 +70,8 @@ def _show_hit(hit: Hit) -> None:
     if origin:
         head.append(f"  {origin}", style="dim")
     quote, last = Text(), 0
-    for start, end in [*hit.marks, (len(hit.shown), len(hit.shown))]:
-        quote.append(hit.shown[last:start]).append(hit.shown[start:end], style="bold")
+    for start, end in [*hit.marks, (len(hit.printable), len(hit.printable))]:
+        quote.append(hit.printable[last:start]).append(hit.printable[start:end], style="bold")
         last = end
     lines = Text(" ").join(part for part in quote.split() if part.plain.strip())
     console().print(head)
