@@ -23,7 +23,7 @@ async def test_one_decision_leaves_it_waiting_and_a_second_person_settles_it(
     view = await reprise.start(risky(tmp_path / "room", 1), thread="two", playbook=str(file))
     asked = await reprise.packet(view.thread_id)
     assert asked["several"]
-    every = [{"finding_id": one["finding_id"], "verdict": "accept"} for one in asked["findings"]]
+    every = [{"finding_id": finding["finding_id"], "verdict": "accept"} for finding in asked["findings"]]
     view = await reprise.resume("two", decisions=every, reviewer="A. Martin")
     assert (view.status, view.findings["to_review"]) == ("needs_review", len(asked["several"]))
     second = await reprise.packet(view.thread_id)
@@ -37,8 +37,8 @@ async def test_one_decision_leaves_it_waiting_and_a_second_person_settles_it(
     assert (await reprise.resume("two")).status == "needs_review"
     view = await reprise.resume("two", decisions=left, reviewer="B. Dupont")
     assert view.status == "completed"
-    decided = [one for one in await reprise.findings("two") if one.reviewers_needed == 2]
-    assert {one.decision["reviewer"] for one in decided if one.decision} == {"A. Martin, B. Dupont"}
+    decided = [finding for finding in await reprise.findings("two") if finding.reviewers_needed == 2]
+    assert {finding.decision["reviewer"] for finding in decided if finding.decision} == {"A. Martin, B. Dupont"}
     assert "by A. Martin, B. Dupont" in await reprise.report("two")
     assert len(rows(database, "SELECT 1 FROM reprise.decisions")) == len(every) + len(left)
 

@@ -136,7 +136,7 @@ async def test_a_child_that_is_killed_takes_its_tesseract_along(
         found: list[psutil.Process] = []
         while not found and not task.done():
             await asyncio.sleep(0.05)
-            found = [one for one in psutil.Process().children(recursive=True) if name_of(one) == "sleep"]
+            found = [process for process in psutil.Process().children(recursive=True) if name_of(process) == "sleep"]
         psutil.Process(found[0].ppid()).kill()
         with pytest.raises(WorkerDied, match="SIGKILL"):
             await task

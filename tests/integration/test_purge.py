@@ -91,7 +91,7 @@ async def test_what_older_versions_of_an_artifact_say_goes_too_also_after_retent
     reprise: Reprise, database: str, home: Path, tmp_path: Path
 ) -> None:
     await reprise.start(secret_room(tmp_path / "room"), thread="t", review="always")
-    first = next(one for one in await reprise.findings("t") if one.needs_review)
+    first = next(finding for finding in await reprise.findings("t") if finding.needs_review)
     one = {"finding_id": first.finding_id, "verdict": "reject", "reason": "no"}
     await reprise.resume("t", decisions=[one], reviewer="A. Martin")
     run = await reprise.resume("t", accept_all=True, reviewer="A. Martin", reason="checked")
@@ -108,11 +108,11 @@ async def test_what_another_run_of_the_matter_used_stays_until_that_one_is_purge
     room = secret_room(tmp_path / "room")
     await decided(reprise, room, "first")
     other = await decided(reprise, room, "second")
-    said = [one.to_json() for one in await reprise.findings("second")], await reprise.report("second")
+    said = [finding.to_json() for finding in await reprise.findings("second")], await reprise.report("second")
     answers = number(database, "SELECT count(*) FROM reprise.answers")
     await reprise.purge("first")
     assert number(database, "SELECT count(*) FROM reprise.answers") >= answers - 1
-    assert said == ([one.to_json() for one in await reprise.findings("second")], await reprise.report("second"))
+    assert said == ([finding.to_json() for finding in await reprise.findings("second")], await reprise.report("second"))
     assert (await reprise.show(other))["artifacts"]["missing"] == []
     read = "SELECT count(*) FROM reprise.calls WHERE tool = 'reader' AND state = 'completed'"
     before = number(database, read)
@@ -129,9 +129,9 @@ async def test_a_fork_stays_whole_when_its_parent_is_purged(
     await decided(reprise, secret_room(tmp_path / "room"), "parent")
     fork = await reprise.fork("parent", playbook="due-diligence", name="fork", review="never")
     assert fork.status == "completed"
-    said = [one.to_json() for one in await reprise.findings("fork")], await reprise.report("fork")
+    said = [finding.to_json() for finding in await reprise.findings("fork")], await reprise.report("fork")
     await reprise.purge("parent")
-    assert said == ([one.to_json() for one in await reprise.findings("fork")], await reprise.report("fork"))
+    assert said == ([finding.to_json() for finding in await reprise.findings("fork")], await reprise.report("fork"))
     assert (await reprise.show(fork.thread_id))["artifacts"]["missing"] == []
     await reprise.purge("fork")
     assert told(database, home) == set()
@@ -145,13 +145,13 @@ async def test_a_matter_goes_as_a_whole_and_another_with_the_same_documents_stay
         await decided(reprise, room, name, matter="A")
     await reprise.estimate(secret_room(tmp_path / "more", 3), matter="A")
     kept = await decided(reprise, room, "b1", matter="B")
-    said = [one.to_json() for one in await reprise.findings("b1")], await reprise.report("b1")
+    said = [finding.to_json() for finding in await reprise.findings("b1")], await reprise.report("b1")
 
     stones = await reprise.purge(matter="A", by="B. Roy")
 
     assert sorted(stone["name"] for stone in stones) == ["", "a1", "a2"]
     assert {stone["matter"] for stone in stones} == {"A"}
-    assert said == ([one.to_json() for one in await reprise.findings("b1")], await reprise.report("b1"))
+    assert said == ([finding.to_json() for finding in await reprise.findings("b1")], await reprise.report("b1"))
     assert (await reprise.show(kept))["artifacts"]["missing"] == []
     for table in ("answers", "calls", "estimates", "runs"):
         assert number(database, f"SELECT count(*) FROM reprise.{table} WHERE matter = 'A'") == 0

@@ -40,11 +40,11 @@ def age(database: str, thread_id: str, days: int) -> None:
 async def shown(reprise: Reprise) -> list[object]:
     """What people ask of the run, without the times that the test has moved."""
     status = (await reprise.status("old")).to_json()
-    findings = [one.to_json() for one in await reprise.findings("old")]
+    findings = [finding.to_json() for finding in await reprise.findings("old")]
     return [
         {name: status[name] for name in status if not name.endswith("_at")},
-        [{name: one[name] for name in one if name != "decision"} for one in findings],
-        [one["decision"]["verdict"] for one in findings if one["decision"]],
+        [{name: finding[name] for name in finding if name != "decision"} for finding in findings],
+        [finding["decision"]["verdict"] for finding in findings if finding["decision"]],
         await reprise.report("old"),
         len(await reprise.journal("old")),
     ]

@@ -59,8 +59,10 @@ async def test_a_completed_run_does_its_failed_documents_and_asks_about_no_other
     new = asked(endpoint) - before
     assert sum(new.values()) == 2 and set(new) <= set(before)
     assert rows(database, done) == untouched
-    assert sorted({one.document for one in await asking.findings("t")}) == [f"contract_{n:04d}.pdf" for n in range(12)]
-    assert len({one.finding_id for one in await asking.findings("t")}) == again.findings["total"]
+    assert sorted({finding.document for finding in await asking.findings("t")}) == [
+        f"contract_{n:04d}.pdf" for n in range(12)
+    ]
+    assert len({finding.finding_id for finding in await asking.findings("t")}) == again.findings["total"]
     assert "Firm 3" in await asking.report("t") and await asking.report("t") != note
 
     calls = endpoint.counts()["received"]

@@ -28,7 +28,7 @@ async def levels(reprise: Reprise, thread: str) -> dict[str, Any]:
     state = (await read_head(reprise.container, await reprise.find(thread))).values
     scored = json.loads(await reprise.container.services.artifacts.get(state["findings"]))
     kept = ("finding_id", "risk", "score", "reasons", "needs_review", "review_reason", "decision")
-    return {**scored, "findings": [{name: one[name] for name in kept} for one in scored["findings"]]}
+    return {**scored, "findings": [{name: finding[name] for name in kept} for finding in scored["findings"]]}
 
 
 async def test_five_runs_of_one_contract_give_one_level_with_one_chain_of_reasons(
@@ -39,7 +39,7 @@ async def test_five_runs_of_one_contract_give_one_level_with_one_chain_of_reason
         await reprise.start(room, thread=f"run-{number}", matter=f"matter-{number}", review="never", fresh=True)
     first, *others = [await levels(reprise, f"run-{number}") for number in range(5)]
     assert first["findings"] and first["documents"] and first["suppliers"]
-    assert all(one["reasons"] for one in first["suppliers"].values())
+    assert all(supplier["reasons"] for supplier in first["suppliers"].values())
     assert all(other == first for other in others)
 
 
@@ -55,5 +55,5 @@ async def test_what_a_model_says_of_severity_changes_no_score(
         settings: dict[str, Any] = {"matter": f"m{number}", "models": MODELS, "review": "never"}
         await asking.start(room, thread=f"t{number}", engine="openai", **settings)
         found.append(await levels(asking, f"t{number}"))
-    assert "medium" in {one["risk"] for one in found[0]["findings"]}
+    assert "medium" in {finding["risk"] for finding in found[0]["findings"]}
     assert all(other == found[0] for other in found[1:])

@@ -57,7 +57,7 @@ async def answered(asking: Reprise, endpoint: ScriptedEndpoint, folder: Path, *c
     rule = {"match": "clause_type", "respond": {"clauses": list(clauses), "supplier": None}}
     endpoint.script([rule])
     await asking.start(folder, thread="t", engine="openai", models=MODELS, review="always")
-    return [one for one in await asking.findings("t") if one.source.startswith("openai:")]
+    return [finding for finding in await asking.findings("t") if finding.source.startswith("openai:")]
 
 
 async def test_what_a_model_invents_is_flagged_and_reaches_no_fact_of_the_note(
@@ -80,8 +80,8 @@ async def test_what_a_model_invents_is_flagged_and_reaches_no_fact_of_the_note(
     await asking.resume("t", accept_all=True, reviewer="A. Martin")
     sections = json.loads(await asking.report("t", "json"))["sections"]
     ids = {one.finding_id for one in lost}
-    stated = [one for section in sections for one in section["sentences"] if one["kind"] == "fact"]
-    assert stated and not [one for one in stated if ids & set(one["finding_ids"])]
+    stated = [sentence for section in sections for sentence in section["sentences"] if sentence["kind"] == "fact"]
+    assert stated and not [fact for fact in stated if ids & set(fact["finding_ids"])]
 
 
 async def test_a_quote_counts_whatever_its_line_breaks_ligatures_and_quotation_marks(
@@ -118,7 +118,9 @@ async def test_an_answer_that_was_cut_is_asked_again_in_parts_and_loses_no_claus
         endpoint.reset()
         endpoint.script([{"match": "clause_type", "fault": fault, "times": 1}])
         await asking.start(folder, thread=fault, matter=fault, engine="openai", models=MODELS, review="always")
-        assert {"cap_on_liability", "governing_law"} <= {one.clause_type for one in await asking.findings(fault)}
+        assert {"cap_on_liability", "governing_law"} <= {
+            finding.clause_type for finding in await asking.findings(fault)
+        }
         states = [(call["state"], call["word"]) for call in await asking.journal(fault) if call["tool"] == "model"]
         assert ("failed", "answer_cut") in states and ("completed", "") in states
 
@@ -155,7 +157,7 @@ async def test_a_models_own_word_for_a_risk_changes_no_score(
     (one,) = await answered(asking, endpoint, folder, clause(CAP, confidence=said, severity=said))
     endpoint.reset()
     await asking.start(folder, thread="plain", matter="plain", review="always")
-    (local,) = [one for one in await asking.findings("plain") if one.clause_type == "cap_on_liability"]
+    (local,) = [finding for finding in await asking.findings("plain") if finding.clause_type == "cap_on_liability"]
     assert (one.risk, one.score, one.reasons) == (local.risk, local.score, local.reasons)
 
 
@@ -166,7 +168,7 @@ async def test_five_runs_of_a_contract_give_the_same_scores(reprise: Reprise, tm
     for number in range(5):
         await reprise.start(folder, thread=f"run-{number}", matter=f"m{number}", review="always")
         found = await reprise.findings(f"run-{number}")
-        seen.add(tuple((one.finding_id, one.risk, one.score, one.reasons) for one in found))
+        seen.add(tuple((finding.finding_id, finding.risk, finding.score, finding.reasons) for finding in found))
     assert len(seen) == 1 and len(next(iter(seen))) >= 3
 
 
@@ -184,6 +186,6 @@ async def test_passages_are_slices_and_pages_end_where_the_document_does(reprise
         assert max(number for number, _, _ in row.pages) == len(text.pages)
         for chunk in reading_list(text, (), 12_000, ()):
             assert all(0 <= one.start < one.end <= len(text.text) for one in chunk)
-        mine = [one for one in findings if one.document == row.document and one.spans]
-        assert all(1 <= (one.page or 0) <= (one.page_end or 0) <= len(text.pages) for one in mine)
-        assert all(text.text[start:end] in one.quote for one in mine for start, end in one.spans)
+        mine = [finding for finding in findings if finding.document == row.document and finding.spans]
+        assert all(1 <= (finding.page or 0) <= (finding.page_end or 0) <= len(text.pages) for finding in mine)
+        assert all(text.text[start:end] in finding.quote for finding in mine for start, end in finding.spans)

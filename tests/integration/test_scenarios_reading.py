@@ -98,10 +98,10 @@ async def test_a_password_opens_a_document_and_what_it_carries(reprise: Reprise,
     assert view.status == "completed"
     documents = await covered(reprise, "b29")
     assert {name: one["state"] for name, one in documents.items()} == {"a.pdf": "done", "a.pdf#annexe é.pdf": "done"}
-    assert not any(one["warnings"] for one in documents.values())
-    found = {(one.document, one.supplier) for one in await reprise.findings("b29")}
+    assert not any(document["warnings"] for document in documents.values())
+    found = {(finding.document, finding.supplier) for finding in await reprise.findings("b29")}
     assert found == {("a.pdf", "Firm 0 Ltd"), ("a.pdf#annexe é.pdf", "Firm 1 Ltd")}
-    assert all(one.boxes for one in await reprise.findings("b29"))
+    assert all(finding.boxes for finding in await reprise.findings("b29"))
 
 
 async def test_a_document_is_read_once_however_often_it_lies_there(reprise: Reprise, tmp_path: Path) -> None:
@@ -165,8 +165,12 @@ async def test_ocr_is_decided_page_by_page(reprise: Reprise, tmp_path: Path) -> 
     pages = (await covered(reprise, "mixed"))["mixed.pdf"]["pages"]
     assert [page["state"] for page in pages] == ["read", "ocr", "ocr", "empty"]
     assert all("mean confidence" in page["reason"] for page in pages[1:3])
-    found = [one for one in await reprise.findings("mixed") if one.page in (2, 3) and "limited to EUR 500" in one.quote]
-    assert found and all(one.boxes for one in found)
+    found = [
+        finding
+        for finding in await reprise.findings("mixed")
+        if finding.page in (2, 3) and "limited to EUR 500" in finding.quote
+    ]
+    assert found and all(finding.boxes for finding in found)
 
 
 async def test_nul_and_lone_surrogates_pass_through_a_whole_run(reprise: Reprise, tmp_path: Path) -> None:
@@ -186,7 +190,7 @@ async def test_nul_and_lone_surrogates_pass_through_a_whole_run(reprise: Reprise
     view = await reprise.start(folder, thread="nul", review="never")
     assert view.status in ("completed", "completed_with_failures")
     documents = await covered(reprise, "nul")
-    assert all(one["state"] == "done" for one in documents.values())
+    assert all(document["state"] == "done" for document in documents.values())
     assert "\x00" not in await reprise.report("nul")
 
 
@@ -208,11 +212,15 @@ async def test_hidden_words_and_words_to_a_model_wait_for_a_person(reprise: Repr
     view = await reprise.start(folder, thread="f54")
     assert view.status == "needs_review"
     found = await reprise.findings("f54")
-    hostile = {one.clause_type: one for one in found if one.clause_type in ("hidden_text", "instruction_to_model")}
+    hostile = {
+        finding.clause_type: finding
+        for finding in found
+        if finding.clause_type in ("hidden_text", "instruction_to_model")
+    }
     assert hostile["hidden_text"].alignment == "not_found" and "unlimited" in hostile["hidden_text"].quote
     assert hostile["instruction_to_model"].alignment == "exact" and hostile["instruction_to_model"].boxes
     assert all(one.needs_review and one.risk in ("high", "critical") for one in hostile.values())
-    assert not [one for one in found if one.clause_type == "uncapped_liability"]
+    assert not [finding for finding in found if finding.clause_type == "uncapped_liability"]
     assert any("invisible" in warning for warning in (await covered(reprise, "f54"))["contract_0000.pdf"]["warnings"])
 
 

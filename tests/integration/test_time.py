@@ -76,7 +76,7 @@ async def test_a_document_that_was_late_once_is_done_in_the_slow_lane_and_its_fi
         calm = await reprise.start(room, thread="calm", matter="one", batch_size=4, **OPENAI)
         endpoint.script([{**HANG, "times": 1}])
         late = await reprise.start(room, thread="late", matter="two", batch_size=4, **OPENAI)
-        ids = [[one.finding_id for one in await reprise.findings(name)] for name in ("calm", "late")]
+        ids = [[finding.finding_id for finding in await reprise.findings(name)] for name in ("calm", "late")]
         names = [artifact["name"] for artifact in late.artifacts]
     assert late.status == calm.status and late.documents["done"] == 12
     assert len(set(ids[1])) == len(ids[1]) and sorted(ids[0]) == sorted(ids[1])
@@ -99,7 +99,7 @@ async def test_a_batch_closes_without_a_slow_document_which_goes_on_and_is_asked
     slow = rows(database, "SELECT document, state FROM reprise.run_document WHERE slow")
     assert {"document": "contract_0001.pdf", "state": "done"} in slow
     assert set(asked(endpoint)) == {1} and not words(database)
-    assert ended.documents["done"] == 6 and {one.document for one in found} >= {"contract_0001.pdf"}
+    assert ended.documents["done"] == 6 and {finding.document for finding in found} >= {"contract_0001.pdf"}
 
 
 async def test_work_on_a_document_that_takes_too_long_is_left_with_a_word_of_its_own(
@@ -170,7 +170,7 @@ async def test_signs_of_life_are_rows_and_events_and_say_how_far_a_run_is(
     def told(event: Mapping[str, Any]) -> None:
         """Nothing is answered until a call was seen, and until there was another sign."""
         events.append(event)
-        if event["event"] == "progress" and len([one for one in events if one.get("oldest_call")]) >= 2:
+        if event["event"] == "progress" and len([event for event in events if event.get("oldest_call")]) >= 2:
             released(endpoint)
 
     async with asking(database, home, endpoint, request_seconds=HELD) as reprise:

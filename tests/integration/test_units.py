@@ -101,11 +101,11 @@ def test_tables_of_one_kind_of_file_have_one_head_and_of_both_name_each_place(
     assert "unit" not in json.loads(started.stdout)
 
     listed = {name: objects(run_here(["findings", name, "--json"], env, capsys)) for name in ("words", "both")}
-    assert {one["document"]: one["unit"] for one in listed["both"]} == UNITS
+    assert {document["document"]: document["unit"] for document in listed["both"]} == UNITS
     words, both = (table([Finding.from_json(one) for one in found]) for found in listed.values())
     assert " section " in words[0] and not any("page" in line for line in words)
     assert " place " in both[0] and any("section 3" in line for line in both) and any("page 1" in line for line in both)
-    narrow = table([Finding.from_json(one) for one in listed["both"]], 80)
+    narrow = table([Finding.from_json(document) for document in listed["both"]], 80)
     assert any("terms.docx section 3" in line for line in narrow) and any("0.pdf p. 1" in line for line in narrow)
     for command in ("coverage", "status"):
         said = run_here([command, "words"], env, capsys).stdout

@@ -40,7 +40,7 @@ def never() -> bool:
 async def test_an_event_arrives_as_it_is_under_its_key(webhook: tuple[RetryingWebhook, Receiver]) -> None:
     sender, receiver = webhook
     assert (await sender.send("k", EVENT, never))["status"] == 200
-    assert [(one["key"], one["event"]) for one in receiver.log] == [("k", EVENT)]
+    assert [(event["key"], event["event"]) for event in receiver.log] == [("k", EVENT)]
 
 
 @pytest.mark.parametrize("fault", ["hang", "reset", "reset_before", "lost", "409", "429", "500", "503"])

@@ -124,7 +124,7 @@ def test_a_webhook_is_sent_again_under_its_key_unless_it_is_recorded_and_is_take
     assert list(receiver.receiver.requests.values()) == [in_all]
     assert len(receiver.receiver.taken) == 1
     # What is sent again is the same to the letter.
-    assert len({json.dumps(one["event"], sort_keys=True) for one in receiver.receiver.log}) == 1
+    assert len({json.dumps(event["event"], sort_keys=True) for event in receiver.receiver.log}) == 1
 
 
 @pytest.mark.parametrize(

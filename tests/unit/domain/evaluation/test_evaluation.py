@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodes.domain.evaluation.evaluation import Scores, ReadDocument, evaluate, meets, combine_scores
+from nodes.domain.evaluation.evaluation import ReadDocument, Scores, combine_scores, evaluate, meets
 from nodes.domain.evaluation.golden_set import Gold, GoldError, matches, read_gold
 from nodes.domain.evidence.findings import Finding
 from nodes.domain.text.normalise import LetterIndex

@@ -66,7 +66,7 @@ def test_a_start_with_a_wrong_playbook_names_the_file_and_the_first_problems(tmp
 )
 def test_a_hostile_or_broken_file_is_refused_in_a_sentence(data: bytes, name: str, what: str) -> None:
     problems = read_playbook(data, name).problems
-    assert problems and any(what in str(one) for one in problems), problems
+    assert problems and any(what in str(problem) for problem in problems), problems
 
 
 def test_a_yaml_bomb_is_refused_before_it_is_unfolded() -> None:
@@ -93,7 +93,7 @@ def test_the_shipped_json_schema_is_that_of_the_model() -> None:
 def warned(text: str) -> list[tuple[int, str]]:
     reading = read_playbook(text.encode(), "mine.toml")
     assert reading.playbook is not None, reading.problems
-    return [(one.line, one.key) for one in warnings_about(reading.playbook, reading.lines)]
+    return [(warning.line, warning.key) for warning in warnings_about(reading.playbook, reading.lines)]
 
 
 def test_a_clause_type_that_only_a_model_finds_is_named() -> None:
@@ -154,6 +154,6 @@ def test_the_example_of_the_documentation_is_right() -> None:
     review = review.replace("cap_on_liability", "pets")
     reading = read_playbook((example + review).encode(), "example.toml")
     assert reading.playbook is not None, reading.problems
-    remarks = [str(one) for one in warnings_about(reading.playbook, reading.lines)]
+    remarks = [str(warning) for warning in warnings_about(reading.playbook, reading.lines)]
     assert len(remarks) == 2, remarks
     assert "unknown to the local engine in fr" in remarks[0] and "--accept-all leaves it out" in remarks[1]
