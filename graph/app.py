@@ -28,6 +28,7 @@ from graph.inspection.inspection import (
     read_titles,
 )
 from graph.inspection.search import SearchView, search
+from graph.runtime.execution.progress import Progress
 from graph.runtime.postgres.migrations import migrate
 from graph.runtime.postgres.reconnect import Outage
 from graph.settings import Settings as OperatorSettings
@@ -46,6 +47,7 @@ from graph.views.comparison import Comparison, compare_runs
 from graph.views.facts import FactsView, read_facts
 from graph.views.findings import read_findings
 from graph.views.frames import Diagram, FindingsView, JournalView
+from graph.views.resumes import ResumeRow
 from graph.views.run_view import RunView, read_run_view, read_run_views
 from graph.views.threads import CheckpointRow, draw_diagram, find, read_history
 from nodes.domain.review.review import Decision
@@ -244,7 +246,7 @@ class Reprise:
         """List the runs, the newest first."""
         return await read_run_views(self.container, limit)
 
-    async def progress(self, thread: str) -> dict[str, Any]:
+    async def progress(self, thread: str) -> Progress:
         """Say how far a run is, at what pace, and what it does now: see graph.runtime.execution.progress."""
         return await read_progress(self.container, thread)
 
@@ -292,7 +294,7 @@ class Reprise:
         """List every call, oldest first."""
         return await read_journal(self.container, thread)
 
-    async def resumes(self, thread: str | None = None) -> list[dict[str, Any]]:
+    async def resumes(self, thread: str | None = None) -> list[ResumeRow]:
         """List every start and resume of a run, or of all, oldest first: see graph.views.resumes."""
         return await read_resumes(self.container, thread)
 

@@ -13,11 +13,11 @@ from typing import Any, NotRequired, TypedDict
 
 from graph.composition import Container
 from graph.inspection.explanation import explain
-from graph.runtime.execution.progress import progress
+from graph.runtime.execution.progress import Progress, progress
 from graph.views.frames import JournalView
 from graph.views.outbox import EffectRow
 from graph.views.remaining import remaining_work
-from graph.views.resumes import resumed
+from graph.views.resumes import ResumeRow, resumed
 from graph.views.run_records import RunRecords, read_records
 from graph.views.run_view import Basis, DocumentCounts, RunView, read_run_view, run_view
 from graph.views.threads import find, find_run, read_head, read_run
@@ -178,7 +178,7 @@ async def _missing_artifacts(container: Container, refs: Sequence[ArtifactRef]) 
     return missing
 
 
-async def read_resumes(container: Container, thread: str | None) -> list[dict[str, Any]]:
+async def read_resumes(container: Container, thread: str | None) -> list[ResumeRow]:
     """Read every start and resume of a run, or of all, oldest first: see graph.views.resumes."""
     return await resumed(container.database, None if thread is None else await find(container, thread))
 
@@ -209,7 +209,7 @@ def _of_level(rows: Sequence[Mapping[str, Any]], level: str) -> list[dict[str, A
     return [{name: row[name] for name in row if name != "level"} for row in rows if row["level"] == level]
 
 
-async def read_progress(container: Container, thread: str) -> dict[str, Any]:
+async def read_progress(container: Container, thread: str) -> Progress:
     """Read how far the run is and what it does now: see graph.runtime.execution.progress."""
     run = await read_run(container, await find(container, thread))
     return await progress(container.database, run.run_id if run else "")

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypedDict
 
 from graph.runtime.cancel import ended
 from graph.runtime.postgres.database import Database
@@ -93,16 +93,51 @@ class MemoryHeartbeat(_Pulse):
         return _progress(row)
 
 
-async def progress(database: Database, run_id: str) -> dict[str, Any]:
-    """How far a run is, from storage alone; JSON-plain.
+class DocumentProgress(TypedDict):
+    """Documents of a run: all, those that need no more work, those tried again later, the pace."""
 
-    documents {total, settled, deferred, a_minute}, pages {total, a_minute}, eta_seconds, spent_usd, budget_usd,
-    in_flight, oldest_call {document, tool, model, seconds} or None, silent_seconds since the last sign of life or None.
-    """
+    total: int
+    settled: int
+    deferred: int
+    a_minute: float | None
+
+
+class PageProgress(TypedDict):
+    """Pages that were read, and the pace."""
+
+    total: int
+    a_minute: float | None
+
+
+class OldestCall(TypedDict):
+    """The call that has been in flight for longest."""
+
+    document: str
+    tool: str
+    model: str
+    seconds: float
+
+
+class Progress(TypedDict):
+    """How far a run is, at what pace, and what it does now; JSON-plain."""
+
+    documents: DocumentProgress
+    pages: PageProgress
+    eta_seconds: float | None
+    spent_usd: float
+    budget_usd: float | None
+    in_flight: int
+    oldest_call: OldestCall | None
+    silent_seconds: float | None
+    """Since the last sign of life; None where there was none."""
+
+
+async def progress(database: Database, run_id: str) -> Progress:
+    """Read how far a run is, from storage alone."""
     return _progress(await database.row("progress", run_id=run_id) or {})
 
 
-def _progress(row: Mapping[str, Any]) -> dict[str, Any]:
+def _progress(row: Mapping[str, Any]) -> Progress:
     seconds = float(row.get("beat_seconds") or 0)
     a_second = row["beat_documents"] / seconds if seconds else 0.0
     total, settled = int(row.get("total") or 0), int(row.get("settled") or 0)
