@@ -77,7 +77,7 @@ async def as_if_done(documents: int, database: str, home: Path) -> None:
             batch = json.dumps({"batch": index + 1, "documents": []}).encode()
             batches.append((view.run_id, f"findings_batch_{index + 1}", await artifacts.put(batch), len(batch), ""))
         # Under the lease, and in its name: the fence lets nobody else write.
-        async with reprise._drive(view.thread_id, "resume", "extract", {}) as driver:
+        async with reprise.container.drive(view.thread_id, "resume", "extract", {}) as driver:
             owner = f"-c reprise.owner={OWNER}"
             async with await psycopg.AsyncConnection.connect(database, autocommit=True, options=owner) as connection:
                 for statement in filter(str.strip, DONE.split(";")):

@@ -195,7 +195,7 @@ async def test_a_text_or_facts_of_a_done_document_are_made_again_where_a_later_s
     (before,) = await reprise.container.ledger.documents(view.run_id, 3, 4)
     spoil(home, getattr(before, what), "changed")
     read = text_of if what == "text_ref" else facts_of
-    async with reprise._drive(view.thread_id, "resume", "score", {}) as driver:
+    async with reprise.container.drive(view.thread_id, "resume", "score", {}) as driver:
         services = replace(reprise.container.context_for_drive({}).services, pool=PlainPool())
         assert await read(services, run, before)
         assert driver.thread_id == view.thread_id
