@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
+from nodes.domain.runs.options import MAX_BATCH_SIZE, MAX_CONCURRENCY
+
 
 class RunInput(TypedDict, total=False):
     """What a run starts from."""
@@ -88,10 +90,10 @@ class RunContext(BaseModel):
         default=None, title="Models", description="Model of each step, for example extract: gpt-4.1-mini."
     )
     batch_size: int | None = Field(
-        default=None, ge=1, le=1000, title="Batch size", description="Documents a saved step (10)."
+        default=None, ge=1, le=MAX_BATCH_SIZE, title="Batch size", description="Documents a saved step (10)."
     )
     concurrency: int | None = Field(
-        default=None, ge=1, le=256, title="Concurrency", description="Documents in flight at once (8)."
+        default=None, ge=1, le=MAX_CONCURRENCY, title="Concurrency", description="Documents in flight at once (8)."
     )
     budget_usd: float | None = Field(
         default=None, ge=0, title="Budget in US dollars", description="The run pauses before its spend would pass this."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, Unpack
 
 from graph.composition import Container, compose
 from graph.driver import OnEvent
@@ -51,6 +51,7 @@ from graph.views.resumes import ResumeRow
 from graph.views.run_view import RunView, read_run_view, read_run_views
 from graph.views.threads import CheckpointRow, draw_diagram, find, read_history
 from nodes.domain.review.review import Decision
+from nodes.domain.runs.options import RunOptions
 
 
 class Reprise:
@@ -97,13 +98,12 @@ class Reprise:
         engine: str = "local",
         passwords: Mapping[str, str] | None = None,
         on_event: OnEvent | None = None,
-        **options: Any,
+        **options: Unpack[RunOptions],
     ) -> RunView:
         """Begin a run and drive it until it ends or waits.
 
-        `options` are fields of nodes.domain.runs.settings.Settings: models, batch_size, concurrency, budget_usd,
-        deadline_seconds, document_seconds, batch_wait_seconds, review, fresh, language,
-        model_writes_note. Raises SourceError, OptionError, PlaybookError, KnownThread, ThreadBusy, EndpointRefused.
+        `options`: see nodes.domain.runs.options.RunOptions; what they mean, see nodes.domain.runs.settings.Settings.
+        Raises SourceError, OptionError, PlaybookError, KnownThread, ThreadBusy, EndpointRefused.
         """
         return await start(
             self.container,
@@ -125,7 +125,7 @@ class Reprise:
         playbook: str = "due-diligence",
         engine: str = "local",
         passwords: Mapping[str, str] | None = None,
-        **options: Any,
+        **options: Unpack[RunOptions],
     ) -> Estimate:
         """Estimate what a run would take: see graph.usecases.estimate. Reads the documents, which is free and kept; asks
         no model."""
@@ -152,7 +152,7 @@ class Reprise:
         passwords: Mapping[str, str] | None = None,
         on_event: OnEvent | None = None,
         surface: str = "api",
-        **changes: Any,
+        **changes: Unpack[RunOptions],
     ) -> RunView:
         """Go on from the last safe step until the run ends or waits again.
 
@@ -178,7 +178,13 @@ class Reprise:
         return await resume_all(self.container, passwords or {}, on_run)
 
     async def fork(
-        self, thread: str, *, playbook: str, name: str | None = None, on_event: OnEvent | None = None, **options: Any
+        self,
+        thread: str,
+        *,
+        playbook: str,
+        name: str | None = None,
+        on_event: OnEvent | None = None,
+        **options: Unpack[RunOptions],
     ) -> RunView:
         """Score the documents of a run by another playbook, as a new thread of the same matter, and drive it.
 

@@ -23,7 +23,7 @@ from nodes.domain.answers.summary_answer import summary_passages
 from nodes.domain.evidence.findings import Candidate
 from nodes.domain.evidence.locate_findings import locate_facts
 from nodes.domain.playbook.model import Playbook
-from nodes.domain.runs.options import apply
+from nodes.domain.runs.options import RunOptions, apply
 from nodes.domain.runs.settings import WORKFLOW_VERSION, Run, Settings, chain
 from nodes.domain.shared.errors import DocumentError, Transient
 from nodes.domain.shared.formats import unit_of
@@ -73,7 +73,7 @@ async def estimate(
     playbook: str,
     engine: str,
     passwords: Mapping[str, str] | None,
-    options: Mapping[str, Any],
+    options: RunOptions,
 ) -> Estimate:
     """Estimate a run; what is read for it is kept as any answer is, so that a start of the same matter reads nothing
     anew."""

@@ -25,7 +25,7 @@ from nodes.domain.evaluation.golden_set import Gold, GoldError, read_gold
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.prompt_injection import INSTRUCTION
 from nodes.domain.playbook.searched_types import SearchScope
-from nodes.domain.runs.options import ENGINES, OptionError, apply
+from nodes.domain.runs.options import ENGINES, OptionError, RunOptions, apply
 from nodes.domain.runs.settings import Settings
 from nodes.domain.shared.formats import count, one_line
 from nodes.domain.text.documents import DocumentText
@@ -124,7 +124,7 @@ async def check_measurable(
     sides: Sequence[Side],
     sets: Sequence[GoldenSet],
     types: Sequence[str] = (),
-    budget_usd: Decimal | str | None = None,
+    budget_usd: Decimal | None = None,
     concurrency: int | None = None,
 ) -> list[str]:
     """Refuse what cannot be measured before any document is read; returns sentences on what will count as missed.
@@ -135,8 +135,12 @@ async def check_measurable(
     for side in sides:
         if set(side.models) - {STEP}:
             raise OptionError(f"eval measures what is extracted and writes no note: name a model for {STEP} alone.")
-        limits = {"budget_usd": budget_usd, "concurrency": concurrency}
-        settings = apply(Settings(), {"models": dict(side.models) or None, **limits})
+        options: RunOptions = {
+            "models": dict(side.models) or None,
+            "budget_usd": budget_usd,
+            "concurrency": concurrency,
+        }
+        settings = apply(Settings(), options)
         check_engine(container, side.engine, settings)
     for golden_set in sets:
         await services.sources.check(str(golden_set.source))
@@ -180,7 +184,7 @@ async def measure(
     sets: Sequence[GoldenSet],
     *,
     types: Sequence[str] = (),
-    budget_usd: Decimal | str | None = None,
+    budget_usd: Decimal | None = None,
     concurrency: int | None = None,
     passwords: Mapping[str, str] | None = None,
     on_event: OnEvent | None = None,

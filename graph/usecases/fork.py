@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
 
 from graph.composition import Container
 from graph.driver import OnEvent, announce_run, steps_for
@@ -16,7 +14,7 @@ from graph.views.threads import find_run, refuse_begun
 from nodes.domain.playbook.model import Playbook
 from nodes.domain.playbook.searched_types import SearchScope, own_rules_differ
 from nodes.domain.review.decision_carryover import count_unfinished
-from nodes.domain.runs.options import apply
+from nodes.domain.runs.options import RunOptions, apply
 from nodes.domain.runs.settings import Run
 from nodes.domain.shared.errors import NotForkable
 from nodes.domain.shared.formats import count
@@ -32,7 +30,7 @@ async def fork(
     playbook: str,
     name: str | None,
     on_event: OnEvent | None,
-    options: Mapping[str, Any],
+    options: RunOptions,
 ) -> RunView:
     """Score a run by another playbook, as a new thread of the same matter, and drive it; see `Reprise.fork`."""
     parent = await find_run(container, thread)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from graph.composition import Container
 from graph.driver import OnEvent, announce_run, steps_for
@@ -14,7 +13,7 @@ from graph.usecases.request_args import absolute, check_engine, plain
 from graph.views.run_view import RunView, read_run_view
 from graph.views.stranded import require_a_place
 from graph.views.threads import refuse_begun
-from nodes.domain.runs.options import apply
+from nodes.domain.runs.options import RunOptions, apply
 from nodes.domain.runs.settings import Settings
 from state import RunInput
 
@@ -30,7 +29,7 @@ async def start(
     engine: str,
     passwords: Mapping[str, str] | None,
     on_event: OnEvent | None,
-    options: Mapping[str, Any],
+    options: RunOptions,
 ) -> RunView:
     """Begin a run and drive it until it ends or waits; see `Reprise.start`."""
     name = checked_name(thread) if thread is not None else ""

@@ -8,11 +8,13 @@ import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from nodes.domain.runs import options
 from nodes.domain.shared.errors import UserError
 
 Thread = Annotated[str, typer.Argument(metavar="THREAD", help="Name, id, unique beginning of one, or the word last.")]
@@ -119,6 +121,11 @@ def parse_seconds(text: str | None, option: str = "--deadline") -> float | None:
         raise UserError(f"{option} is a time such as 90s, 30m or 8h, not {text!r}.")
     parts = re.findall(r"([\d.]+)([smhd])", text)
     return sum(float(amount) * _UNITS[unit] for amount, unit in parts)
+
+
+def parse_budget(text: str | None) -> Decimal | None:
+    """Parse a budget in US dollars. Raises OptionError."""
+    return None if text is None else options.parse_budget(text)
 
 
 def parse_models(pairs: Sequence[str] | None) -> dict[str, str] | None:

@@ -57,7 +57,7 @@ class ResumeRequest:
     def only_retries(self) -> bool:
         """Whether failed documents are all that it is about."""
         replies = self.decisions is not None or self.accept_all
-        return self.retry_failed and not replies and not any(self.settings.values())
+        return self.retry_failed and not replies and all(setting in (None, {}) for setting in self.settings.values())
 
 
 @dataclass(frozen=True, slots=True)

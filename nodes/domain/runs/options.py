@@ -1,11 +1,11 @@
-"""Checks the options of a run by name, for every surface in one place."""
+"""The options of a run: what a caller may give, in which type and within which limits, for every surface in one place."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from nodes.domain.runs.settings import Settings, chain
 from nodes.domain.shared.errors import UserError
@@ -13,12 +13,34 @@ from nodes.domain.shared.errors import UserError
 ENGINES = ("local", "openai")
 REVIEWS = ("auto", "always", "never")
 LANGUAGES = ("", "en", "fr")
+MAX_BATCH_SIZE = 1000
+MAX_CONCURRENCY = 256
 MAX_USD = 1_000_000_000
 """Highest budget in US dollars; a higher one is a typing error, and could not be printed as a number."""
 
 
 class OptionError(UserError):
     """An option with a value that it cannot have."""
+
+
+class RunOptions(TypedDict, total=False):
+    """Options as a caller gives them: the fields of Settings by name; None leaves one as it is.
+
+    Every edge parses its own form into these (the command line its words, Studio its context, a script nothing), and
+    `apply` alone turns them into Settings.
+    """
+
+    models: Mapping[str, str] | None
+    batch_size: int | None
+    concurrency: int | None
+    budget_usd: Decimal | float | str | None
+    deadline_seconds: float | None
+    document_seconds: float | None
+    batch_wait_seconds: float | None
+    review: Literal["auto", "always", "never"] | None
+    fresh: bool | None
+    language: Literal["", "en", "fr"] | None
+    model_writes_note: bool | None
 
 
 def apply(settings: Settings, changes: Mapping[str, Any]) -> Settings:
@@ -39,11 +61,11 @@ def apply(settings: Settings, changes: Mapping[str, Any]) -> Settings:
 def _check(name: str, value: Any) -> Any:
     match name:
         case "batch_size":
-            return _whole_number(name, value, 1, 1000)
+            return _whole_number(name, value, 1, MAX_BATCH_SIZE)
         case "concurrency":
-            return _whole_number(name, value, 1, 256)
+            return _whole_number(name, value, 1, MAX_CONCURRENCY)
         case "budget_usd":
-            return _money(value)
+            return parse_budget(value)
         case "deadline_seconds" | "document_seconds" | "batch_wait_seconds":
             if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
                 option = "The deadline" if name == "deadline_seconds" else f"Option {name}"
@@ -78,7 +100,8 @@ def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     return str(value)
 
 
-def _money(value: Any) -> Decimal:
+def parse_budget(value: Any) -> Decimal:
+    """Parse a budget in US dollars. Raises OptionError."""
     try:
         amount = Decimal(str(value))
     except InvalidOperation:

@@ -66,6 +66,7 @@ def evaluate(
     if against:
         sides.append(side_of(against, playbook))
     clause_types = [slug(name) for name in types.split(",") if name.strip()]
+    budget = args.parse_budget(budget_usd)
     document_passwords = args.read_passwords(passwords)
 
     def show(measurements: list[Measured]) -> None:
@@ -85,11 +86,11 @@ def evaluate(
 
     async def work(reprise: Reprise) -> int:
         for sentence in await reprise.check_measurable(
-            sides, golden_sets, types=clause_types, budget_usd=budget_usd, concurrency=concurrency
+            sides, golden_sets, types=clause_types, budget_usd=budget, concurrency=concurrency
         ):
             say(f"note: {sentence}")
         measurements: list[Measured] = []
-        options: dict[str, Any] = {"types": clause_types, "budget_usd": budget_usd, "passwords": document_passwords}
+        options: dict[str, Any] = {"types": clause_types, "budget_usd": budget, "passwords": document_passwords}
         try:
             for side in sides:
                 say(f"{side.name} reads {', '.join(folders)}, without stored answers.")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graph.app import Reprise
     from graph.surfaces.terminal.progress import Progress
     from graph.views.run_view import RunView
+    from nodes.domain.runs.options import RunOptions
 
 
 def start(
@@ -39,11 +40,11 @@ def start(
     as_json: args.Json = False,
 ) -> int:
     """Begin a run and drive it until it ends, waits for a review, or is stopped."""
-    options: dict[str, Any] = {
+    options: RunOptions = {
         "models": args.parse_models(model),
         "batch_size": batch_size,
         "concurrency": concurrency,
-        "budget_usd": budget_usd,
+        "budget_usd": args.parse_budget(budget_usd),
         "deadline_seconds": args.parse_seconds(deadline),
         "document_seconds": args.parse_seconds(document_time, "--document-time"),
         "batch_wait_seconds": args.parse_seconds(batch_wait, "--batch-wait"),
@@ -98,9 +99,9 @@ def resume(
     if all_runs or thread is None:
         return _resume_all(thread, all_runs, locals())
     reply = _merge_reply(decisions, accept_all, reviewer, reason)
-    changes: dict[str, Any] = {
+    changes: RunOptions = {
         "models": args.parse_models(model),
-        "budget_usd": budget_usd,
+        "budget_usd": args.parse_budget(budget_usd),
         "deadline_seconds": args.parse_seconds(deadline),
     }
     document_passwords = args.read_passwords(passwords)
