@@ -1,6 +1,7 @@
 """One embedded server for the whole session, a fresh migrated database for each test that asks for one.
 
-A fixture imports the part of the program that it needs when it is asked for: unit tests load neither graph nor database.
+A fixture imports the part of the program that it needs when it is asked for, so unit tests load neither graph nor
+database.
 """
 
 from __future__ import annotations

@@ -145,7 +145,9 @@ async def test_what_the_parent_did_not_look_for_is_named_and_not_reported_missin
     await reprise.start(risky(tmp_path / "room", 2), thread="first", review="never")
     view = await reprise.fork("first", playbook=playbook(tmp_path, SHIPPED + PETS), name="pets", review="never")
     assert not [one for one in await reprise.findings("pets") if one.about == "pets"]
-    assert await reprise.unsearched("pets") == ["pets was not looked for in 2 documents: start a new run to look for it."]
+    assert await reprise.unsearched("pets") == [
+        "pets was not looked for in 2 documents: start a new run to look for it."
+    ]
     note = await reprise.report("pets")
     assert "Not looked for in 2 documents: Pets." in note and "No clause on “Pets”" not in note
     assert view.findings == (await reprise.status("first")).findings

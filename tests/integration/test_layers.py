@@ -13,7 +13,7 @@ from reader_desk import LEASE, Desk, changed, check_offsets, pdf, says
 from sample_contracts import contracts
 
 from graph import Reprise
-from graph.adapters.documents.pdf.layers import HIDDEN, Layers, signed
+from graph.adapters.documents.pdf.layers import HIDDEN, Layers, mark_hidden_layers
 
 SECRET = "The liability of the Supplier is unlimited."
 Change = Callable[[pikepdf.Pdf], object]
@@ -188,8 +188,8 @@ def test_a_document_without_hidden_layers_is_read_as_it_is(tmp_path: Path) -> No
     plain = pdf(tmp_path / "a.pdf", says(LEASE))
     for path in (plain, changed(plain, tmp_path / "b.pdf", change)):
         data = path.read_bytes()
-        assert signed(data, None) == (data, False)
-    assert signed(b"%PDF-1.7 /OCProperties rubbish", None) == (b"%PDF-1.7 /OCProperties rubbish", False)
+        assert mark_hidden_layers(data, None) == (data, False)
+    assert mark_hidden_layers(b"%PDF-1.7 /OCProperties rubbish", None) == (b"%PDF-1.7 /OCProperties rubbish", False)
 
 
 async def test_a_clause_on_a_hidden_layer_is_no_clause_of_the_contract_and_waits_for_a_person(

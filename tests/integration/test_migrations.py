@@ -16,7 +16,10 @@ from nodes.domain.shared.errors import SchemaOutdated
 
 
 def test_six_processes_migrate_a_fresh_database_at_once_and_all_are_fine(empty_database: str, home) -> None:
-    script = "import asyncio, sys; from graph.runtime.postgres.migrations import migrate; print(asyncio.run(migrate(sys.argv[1])))"
+    script = (
+        "import asyncio, sys; from graph.runtime.postgres.migrations import migrate;"
+        "print(asyncio.run(migrate(sys.argv[1])))"
+    )
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", script, empty_database],

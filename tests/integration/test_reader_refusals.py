@@ -101,7 +101,9 @@ async def test_a_pdf_by_another_name_is_read_as_what_it_is(desk: Desk, tmp_path:
     path = pdf(tmp_path / "a.pdf", says(LEASE)).rename(tmp_path / "a.docx")
     assert (await desk.ask(path))["kind"] == "pdf"
     assert extension_warning("a.docx", "pdf").startswith("The file is a PDF, whatever its name says")
-    assert not any((extension_warning("a.PDF", "pdf"), extension_warning("README", "text"), extension_warning("x/a.htm", "html")))
+    assert not any(
+        (extension_warning("a.PDF", "pdf"), extension_warning("README", "text"), extension_warning("x/a.htm", "html"))
+    )
 
 
 def hang(path: str, *rest: Any) -> None:

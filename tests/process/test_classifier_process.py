@@ -15,7 +15,8 @@ from nodes.domain.clauses.local_engine import find_clauses
 
 def test_another_process_gives_the_same_chances_to_the_last_digit() -> None:
     code = (
-        "import json, sys; from graph.training.corpus import plain_text; from nodes.domain.clauses.local_engine import find_clauses;"
+        "import json, sys; from graph.training.corpus import plain_text;"
+        "from nodes.domain.clauses.local_engine import find_clauses;"
         "print(json.dumps([[c.clause_type, c.start, c.confidence] for c in find_clauses(plain_text(sys.stdin.read()),"
         f"{TYPES!r}).passages]))"
     )

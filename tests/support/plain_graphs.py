@@ -35,7 +35,7 @@ async def plain_graph(kind: str, database: str, home: Path, **changes: Any) -> A
 async def edit_state(
     database: str, home: Path, thread_id: str, changes: Mapping[str, Any], as_node: str | None = None
 ) -> dict[str, Any]:
-    """Write these keys into the state of a thread, as an operator does with LangGraph alone; return what stood there."""
+    """Write these keys into the state of a thread, as an operator does with LangGraph alone; return the old values."""
     config: Any = {"configurable": {"thread_id": thread_id}}
     async with plain_graph("postgres", database, home) as plain:
         before = dict((await plain.graph.aget_state(config)).values)

@@ -248,7 +248,10 @@ def test_every_command_has_help_and_help_loads_nothing_heavy(env: dict[str, str]
         assert command.callback is not None and command.callback.__doc__
     whole = run(["--help"], env).stdout
     assert all(re.search(rf"\b{name}\b", whole) for name in [*names, "db"])
-    code = "import sys; from graph.surfaces.cli.main import run; run(['start', '--help']); sys.exit('langgraph' in sys.modules)"
+    code = (
+        "import sys; from graph.surfaces.cli.main import run; run(['start', '--help']);"
+        "sys.exit('langgraph' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nodes.domain.contracts.parties.signatures import signers
-from nodes.domain.text.company_names import CONJUNCTION, SENTENCE, TITLE, has_legal_form, is_company_name, leading_name, tidy
+from nodes.domain.text.company_names import (
+    CONJUNCTION,
+    SENTENCE,
+    TITLE,
+    has_legal_form,
+    is_company_name,
+    leading_name,
+    tidy,
+)
 from nodes.domain.text.documents import DocumentText
 from nodes.domain.text.normalise import simplify
 

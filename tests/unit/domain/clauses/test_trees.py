@@ -76,18 +76,6 @@ def test_a_tree_that_leads_in_a_circle_ends() -> None:
     assert tree_probabilities(circle, np.zeros((1, 2), np.float32)).shape == (1,)
 
 
-def test_trees_written_down_say_what_the_library_that_grew_them_says() -> None:
-    pytest.importorskip("sklearn")
-    from graph.training.fitting import grow_forest, merge_forests
-
-    facts = np.random.default_rng(0).normal(size=(400, 5)).astype(np.float32)
-    labels = facts[:, 0] + facts[:, 1] * facts[:, 2] > 0.3
-    forest = grow_forest(facts, labels, 0)
-    assert np.allclose(
-        tree_probabilities(merge_forests([forest], np.zeros(1, np.float32)), facts), forest.predict_proba(facts)[:, 1], atol=1e-4
-    )
-
-
 def test_a_value_and_its_neighbours_stand_in_one_row() -> None:
     values = floats(1, 2, 3)
     assert shifted(values, 1).tolist() == [NO_CLAUSE, 1, 2] and shifted(values, -1).tolist() == [2, 3, NO_CLAUSE]

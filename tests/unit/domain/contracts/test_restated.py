@@ -27,7 +27,9 @@ def related(newer: str) -> Families:
 def cap() -> Finding:
     text = DocumentText("0" * 64, MASTER, (Page(1, "read", "", 0, len(MASTER), 595, 842),), "en")
     source = SourceDocument("old.pdf", f"{0:064x}", 1, 0, "old.pdf")
-    (found,) = locate_candidates(text, source, [Candidate("cap_on_liability", CAP, 0.9, "test", MASTER.index(CAP))], "Acme Ltd")
+    (found,) = locate_candidates(
+        text, source, [Candidate("cap_on_liability", CAP, 0.9, "test", MASTER.index(CAP))], "Acme Ltd"
+    )
     return found
 
 

@@ -192,7 +192,9 @@ def test_a_fourth_claim_on_one_quote_is_dropped_however_it_is_cited() -> None:
 
 def test_claims_too_many_are_counted_apart_from_what_no_quote_covers() -> None:
     claims = [fact(f"Acme SAS caps its liability{' really' * n}.", "a1") for n in range(5)]
-    note, dropped = drop_unsupported(make_note(model_sentences={"Acme SAS": [*claims, fact("Acme SAS owes EUR 900,000.", "a1")]}))
+    note, dropped = drop_unsupported(
+        make_note(model_sentences={"Acme SAS": [*claims, fact("Acme SAS owes EUR 900,000.", "a1")]})
+    )
     assert len(dropped) == 3
     assert said(with_dropped(note), "about")[-2:] == [
         "1 sentence was dropped because the quotes do not cover them.",

@@ -1,4 +1,4 @@
-"""The options of a run are one model: what callers, Studio and the record of a run name is the same, within the same limits."""
+"""The options of a run are one model: callers, Studio and the record of a run name the same, within the same limits."""
 
 from __future__ import annotations
 

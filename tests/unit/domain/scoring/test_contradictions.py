@@ -189,7 +189,8 @@ def test_from_the_text_of_a_contract_to_the_reasons() -> None:
     found = [
         replace(
             finding(candidate.clause_type, candidate.quote),
-            spans=((candidate.start or 0, (candidate.start or 0) + len(candidate.quote)),), finding_id=candidate.clause_type,
+            spans=((candidate.start or 0, (candidate.start or 0) + len(candidate.quote)),),
+            finding_id=candidate.clause_type,
         )
         for candidate in find_clauses(text, [LAW, CAP, FREE]).candidates
     ]  # fmt: skip
