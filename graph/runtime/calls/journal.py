@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 from graph.runtime.calls.attempts import is_last, left_for, pause_before_next, stops_the_run
 from graph.runtime.calls.budget import Budget, Reservation
 from graph.runtime.calls.pricing import Prices
-from graph.runtime.execution.read_ahead import draining
+from graph.runtime.cancel import draining
 from nodes.domain.runs.settings import Run
 from nodes.domain.shared.errors import (
     AnswerInvalid,

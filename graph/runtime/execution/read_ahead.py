@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from contextvars import ContextVar
 from typing import Any
 
-from graph.runtime.cancel import ended
+from graph.runtime.cancel import drain_check, ended
 from nodes.domain.runs.settings import Run
 
 Work = Callable[[int], Awaitable[None]]
@@ -216,14 +216,9 @@ _pool: ContextVar[ReadAhead | None] = ContextVar("pool", default=None)
 """Of the document that the current task works on."""
 
 
-def draining() -> bool:
-    """Whether whoever works on a document here is to begin no new call."""
-    pool = _pool.get()
-    return pool is not None and pool.draining
-
-
 async def _run(pool: ReadAhead, work: Work, ordinal: int) -> None:
     _pool.set(pool)
+    drain_check.set(lambda: pool.draining)
     await work(ordinal)
 
 
