@@ -15,20 +15,22 @@ if TYPE_CHECKING:
     from graph.driver import drive
     from graph.inspection.inspection import Coverage, RunCost, RunInspection
     from graph.inspection.search import Hit, SearchView
+    from graph.runtime.execution.progress import Progress
     from graph.usecases.estimate import Estimate
-    from graph.usecases.evaluate import GoldenSet, Measured, Side
+    from graph.usecases.evaluate import GoldenSet, Measurement, Side
     from graph.usecases.purge import PurgeableThread, Tombstone
     from graph.usecases.retention import Pruned
     from graph.usecases.sweep import ResumeAllReport, ResumedRun
     from graph.views.comparison import Comparison
     from graph.views.facts import DocumentFact, FactsView
     from graph.views.frames import Diagram, FindingsView, JournalView
+    from graph.views.resumes import ResumeRow
     from graph.views.run_view import RunView
     from graph.views.threads import CheckpointRow
     from nodes.domain.evaluation.golden_set import GoldError
     from nodes.domain.evidence.findings import Finding
     from nodes.domain.review.review import Decision
-    from nodes.domain.runs.options import OptionError
+    from nodes.domain.runs.options import OptionError, RunOptions
     from nodes.domain.shared.errors import (
         AnswerInvalid,
         ArtifactMissing,
@@ -86,11 +88,14 @@ _HOMES = {
     "KnownThread": "nodes.domain.shared.errors",
     "LeaseLost": "nodes.domain.shared.errors",
     "LimitReached": "nodes.domain.shared.errors",
-    "Measured": "graph.usecases.evaluate",
+    "Measurement": "graph.usecases.evaluate",
     "MissingPart": "nodes.domain.shared.errors",
     "NotForkable": "nodes.domain.shared.errors",
     "OperatorError": "nodes.domain.shared.errors",
     "OptionError": "nodes.domain.runs.options",
+    "Progress": "graph.runtime.execution.progress",
+    "ResumeRow": "graph.views.resumes",
+    "RunOptions": "nodes.domain.runs.options",
     "PlaybookError": "nodes.domain.shared.errors",
     "Pruned": "graph.usecases.retention",
     "PurgeableThread": "graph.usecases.purge",
@@ -154,12 +159,13 @@ __all__ = [
     "KnownThread",
     "LeaseLost",
     "LimitReached",
-    "Measured",
+    "Measurement",
     "MissingPart",
     "NotForkable",
     "OperatorError",
     "OptionError",
     "PlaybookError",
+    "Progress",
     "Pruned",
     "PurgeableThread",
     "PurgedThread",
@@ -167,11 +173,13 @@ __all__ = [
     "Reprise",
     "RepriseError",
     "ResumeAllReport",
+    "ResumeRow",
     "ResumedRun",
     "RunContext",
     "RunCost",
     "RunInput",
     "RunInspection",
+    "RunOptions",
     "RunOutput",
     "RunState",
     "RunView",

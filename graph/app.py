@@ -35,7 +35,7 @@ from graph.settings import Settings as OperatorSettings
 from graph.settings import operator_settings as operator_settings
 from graph.usecases.cancel import cancel
 from graph.usecases.estimate import Estimate, estimate
-from graph.usecases.evaluate import GoldenSet, Measured, Side, check_measurable, measure
+from graph.usecases.evaluate import GoldenSet, Measurement, Side, check_measurable, measure
 from graph.usecases.fork import describe_unsearched, fork
 from graph.usecases.purge import PurgeableThread, Tombstone, purge, read_purgeable, read_tombstones
 from graph.usecases.resume.plan import ResumeRequest
@@ -194,7 +194,7 @@ class Reprise:
         """
         return await fork(self.container, thread, playbook=playbook, name=name, on_event=on_event, options=options)
 
-    async def measure(self, side: Side, sets: Sequence[GoldenSet], **options: Any) -> Measured:
+    async def measure(self, side: Side, sets: Sequence[GoldenSet], **options: Any) -> Measurement:
         """Run an engine over the documents of golden sets and compare: see graph.usecases.evaluate.measure."""
         return await measure(self.container, side, sets, **options)
 

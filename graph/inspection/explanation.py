@@ -1,4 +1,4 @@
-"""Why a run stands where it stands, in sentences and figures for `show`: from storage alone, writing nothing."""
+"""Explain why a run stands where it stands, in sentences and figures for `show`; reads storage alone."""
 
 from __future__ import annotations
 

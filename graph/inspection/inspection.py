@@ -1,4 +1,4 @@
-"""What whoever supports a run asks of it: where it stopped, what is still valid, what a resume would do, what it cost.
+"""Inspect a run: where it stopped, what is still valid, what a resume would do, what it cost.
 
 Reads storage alone; writes nothing and needs no lease.
 """

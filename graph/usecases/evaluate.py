@@ -64,7 +64,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """A side with its scores and what its run took."""
 
     side: str
@@ -78,7 +78,7 @@ class Measured:
         return {"side": self.side, "thread_id": self.thread_id, **self.scores.to_json(), "took": dict(self.took)}
 
 
-def gold_of(path: Path) -> list[Gold]:
+def read_gold_file(path: Path) -> list[Gold]:
     """Read the lines of a golden set. Raises GoldError."""
     try:
         return read_gold(path.read_text("utf-8-sig").splitlines(), path.name)
@@ -87,7 +87,7 @@ def gold_of(path: Path) -> list[Gold]:
         raise GoldError(f"The golden set {path} cannot be read ({reason}): name a file of JSON lines.") from None
 
 
-def source_of(gold: Path) -> Path:
+def find_source(gold: Path) -> Path:
     """Find the folder of documents that belongs to a golden set when none is named. Raises GoldError."""
     beginnings = [gold.name.split(ending)[0] for ending in GOLD_ENDINGS if ending in gold.name]
     folders = [gold.with_name(name) for name in dict.fromkeys([*beginnings, "pdf"]) if name]
@@ -101,17 +101,17 @@ def source_of(gold: Path) -> Path:
     )
 
 
-def sets_of(files: Sequence[Path], source: Path | None) -> list[GoldenSet]:
+def read_golden_sets(files: Sequence[Path], source: Path | None) -> list[GoldenSet]:
     """Read the golden sets of files, each with its own folder; those of one folder are one. Raises GoldError."""
     by_folder: dict[Path, tuple[list[Gold], Path]] = {}
     for file in files:
-        gold = gold_of(file)
-        folder = source or source_of(file)
+        gold = read_gold_file(file)
+        folder = source or find_source(file)
         by_folder.setdefault(folder.resolve(), ([], folder))[0].extend(gold)
     return [GoldenSet(gold, folder) for gold, folder in by_folder.values()]
 
 
-def side_of(words: str, playbook: str) -> Side:
+def parse_side(words: str, playbook: str) -> Side:
     """Parse a side from local, openai or openai:MODEL. Raises OptionError."""
     engine, _, model = words.partition(":")
     if engine not in ENGINES or (model and engine == "local"):
@@ -146,7 +146,7 @@ async def check_measurable(
         await services.sources.check(str(golden_set.source))
     playbook = await services.playbooks.load(sides[0].playbook)
     gold = [line for golden_set in sets for line in golden_set.gold]
-    findable = _findable(playbook, frozenset(playbook.types))
+    findable = _findable_types(playbook, frozenset(playbook.types))
     unknown = sorted(set(types) - findable - {line.clause_type for line in gold})
     if unknown:
         raise OptionError(
@@ -167,7 +167,7 @@ async def check_measurable(
     ]
 
 
-def _findable(playbook: Playbook, types: frozenset[str]) -> frozenset[str]:
+def _findable_types(playbook: Playbook, types: frozenset[str]) -> frozenset[str]:
     """Clause types that findings with a place may have, where these types are looked for."""
     across = ACROSS if playbook.kind == "contracts" else ()
     return types | frozenset((*across, INSTRUCTION))
@@ -188,7 +188,7 @@ async def measure(
     concurrency: int | None = None,
     passwords: Mapping[str, str] | None = None,
     on_event: OnEvent | None = None,
-) -> Measured:
+) -> Measurement:
     """Run a side over the documents and compare. Its thread stays, for `findings`, `journal` and `cost`.
 
     A matter of its own and `fresh` keep it from answers that are stored; a model is asked for what is extracted and
@@ -196,7 +196,7 @@ async def measure(
     """
     view = await start(
         container,
-        _outermost([golden_set.source for golden_set in sets]),
+        _outermost_folders([golden_set.source for golden_set in sets]),
         thread=None,
         job="eval",
         matter=f"eval-{uuid.uuid4().hex[:12]}",
@@ -219,10 +219,10 @@ async def measure(
         for golden_set in sets
     ]
     scores = parts[0] if len(parts) == 1 else combine_scores(parts)
-    return Measured(side.name, view.thread_id, scores, await _measure_run(container, view))
+    return Measurement(side.name, view.thread_id, scores, await _measure_run(container, view))
 
 
-def _outermost(folders: Sequence[Path]) -> list[str]:
+def _outermost_folders(folders: Sequence[Path]) -> list[str]:
     """Leave out folders that lie within another: their documents are read with it."""
     places = {folder.resolve() for folder in folders}
     return [str(folder) for folder in folders if not places & set(folder.resolve().parents)]
@@ -255,7 +255,7 @@ async def _read_documents(container: Container, thread_id: str) -> AsyncIterator
             text = _running(DocumentText.from_json(json.loads(await artifacts.get(row.text_ref))))
         path = sources[row.document]["path"]
         own_findings = [finding for finding in findings if finding.document == row.document]
-        document = ReadDocument(row.document, text, own_findings, _findable(playbook, search_scope.types(row)))
+        document = ReadDocument(row.document, text, own_findings, _findable_types(playbook, search_scope.types(row)))
         yield Path(path), row.document.removeprefix(files[path]), document
 
 

@@ -1,4 +1,4 @@
-"""What the outbox of a run still holds."""
+"""The effects of a run, and those that are not done yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What storage holds of threads, as records: one statement for one thread or for a thousand."""
+"""Read the records of threads: one statement for one thread or for a thousand."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from graph.composition import Container
 from graph.views.frames import run_frame, run_html
 from graph.views.outbox import undelivered
 from graph.views.run_records import RunRecords, read_newest_records, read_records
-from graph.views.status import Facts, Status, derive, next_action
+from graph.views.status import Status, StatusFacts, derive, next_action
 from graph.views.threads import has_begun
 from nodes.domain.evidence.findings import RISKS
 from nodes.domain.review.review import undecided
@@ -168,7 +168,7 @@ async def run_view(artifacts: Artifacts, records: RunRecords) -> RunView:
     waiting = len(undecided(packet, records.decisions)) if packet else 0
     last = records.last_resume
     status = derive(
-        Facts(
+        StatusFacts(
             next=head.next,
             published=bool(state.get("published")),
             live=records.live,

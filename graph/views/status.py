@@ -1,4 +1,4 @@
-"""What state a run is in: derived from head checkpoint, lease, decisions and facts of the ledger; never stored."""
+"""The status of a run: derived from head checkpoint, lease, decisions and facts of the ledger; never stored."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Status = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What the status follows from."""
+class StatusFacts:
+    """Facts of a run from which its status follows."""
 
     next: tuple[str, ...]
     """Nodes that the head checkpoint would run next; () at the end."""
@@ -40,8 +40,8 @@ class Facts:
     """Documents that the thread has passed are to be tried again: it is not at its end after all."""
 
 
-def derive(facts: Facts) -> Status:
-    """The status. A run whose graph has ended without publishing has failed, whatever LangGraph says."""
+def derive(facts: StatusFacts) -> Status:
+    """Derive the status. A run whose graph has ended without publishing has failed, whatever LangGraph says."""
     if facts.live:
         return "running"
     if facts.published and not facts.next and facts.waiting:
@@ -60,7 +60,7 @@ def derive(facts: Facts) -> Status:
 
 
 def next_action(status: Status, thread: str, held_by: str = "") -> str:
-    """The command that a person would type next; `held_by` is budget or deadline while a run is held."""
+    """Return the command that a person would type next; `held_by` is budget or deadline while a run is held."""
     name = shell_word(thread)
     match status:
         case "running":

@@ -1,4 +1,4 @@
-"""What storage says of one thread: its newest checkpoint, its run, its checkpoints so far, who drives it."""
+"""Read one thread: its newest checkpoint, its run, its checkpoints so far, who drives it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from graph.surfaces.terminal.output import console
 from nodes.domain.shared.formats import count, duration, money, one_line, place_in
 
 if TYPE_CHECKING:
-    from graph.usecases.evaluate import Measured
+    from graph.usecases.evaluate import Measurement
 
 COLUMNS = (
     ("docs", "documents_with"),
@@ -28,7 +28,7 @@ COLUMNS = (
 COMPARED = (("F1", "doc_f1"), ("span R", "span_recall"), ("span P", "span_precision"))
 
 
-def show_evaluation(measurements: Sequence[Measured]) -> None:
+def show_evaluation(measurements: Sequence[Measurement]) -> None:
     """Print scores, traps, cost and time of each side, then both side by side where there are two."""
     out = console()
     for measurement in measurements:
@@ -41,7 +41,7 @@ def show_evaluation(measurements: Sequence[Measured]) -> None:
         out.print(_side_by_side(*measurements))
 
 
-def _types_table(measurement: Measured) -> Table:
+def _types_table(measurement: Measurement) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("clause type")
     for title, _ in COLUMNS:
@@ -54,7 +54,7 @@ def _types_table(measurement: Measured) -> Table:
     return table
 
 
-def _show_totals(measurement: Measured) -> None:
+def _show_totals(measurement: Measurement) -> None:
     out, took, scores = console(), measurement.took, measurement.scores
     traps = f"{len(scores.fallen)} of {count(scores.traps, 'trap')} stepped into" if scores.traps else ""
     spent = money(Decimal(str(took["usd"])), basis=took["basis"], unpriced=took["calls_unpriced"])
@@ -88,7 +88,7 @@ def _show_totals(measurement: Measured) -> None:
         )
 
 
-def _side_by_side(first: Measured, second: Measured) -> Table:
+def _side_by_side(first: Measurement, second: Measurement) -> Table:
     table = Table(
         box=None, pad_edge=False, header_style="bold", title=f"{first.side} | {second.side}", title_justify="left"
     )

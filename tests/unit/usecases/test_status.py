@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from graph.views.status import Facts, derive, next_action
+from graph.views.status import StatusFacts, derive, next_action
 
-AT_WORK = Facts(next=("extract",), published=False, live=False, answered=False, cancelled=False, failures=0, last=None)
+AT_WORK = StatusFacts(
+    next=("extract",), published=False, live=False, answered=False, cancelled=False, failures=0, last=None
+)
 
 
 @pytest.mark.parametrize(

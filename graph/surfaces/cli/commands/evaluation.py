@@ -18,7 +18,7 @@ from nodes.domain.shared.formats import count, one_line
 
 if TYPE_CHECKING:
     from graph.app import Reprise
-    from graph.usecases.evaluate import Measured, Side
+    from graph.usecases.evaluate import Measurement, Side
 
 GoldFiles = Annotated[
     list[Path],
@@ -58,18 +58,18 @@ def evaluate(
     as_json: args.Json = False,
 ) -> int:
     """Measure an engine against a golden set: clauses, quotes, pages, traps, cost, time; no stored answer is used."""
-    from graph.usecases.evaluate import Side, sets_of, side_of
+    from graph.usecases.evaluate import Side, parse_side, read_golden_sets
 
-    golden_sets = sets_of(gold, source)
+    golden_sets = read_golden_sets(gold, source)
     folders = [str(golden_set.source) for golden_set in golden_sets]
     sides: list[Side] = [Side(engine, args.parse_models(model) or {}, playbook)]
     if against:
-        sides.append(side_of(against, playbook))
+        sides.append(parse_side(against, playbook))
     clause_types = [slug(name) for name in types.split(",") if name.strip()]
     budget = args.parse_budget(budget_usd)
     document_passwords = args.read_passwords(passwords)
 
-    def show(measurements: list[Measured]) -> None:
+    def show(measurements: list[Measurement]) -> None:
         if as_json:
             lines = sum(len(golden_set.gold) for golden_set in golden_sets)
             emit(
@@ -89,7 +89,7 @@ def evaluate(
             sides, golden_sets, types=clause_types, budget_usd=budget, concurrency=concurrency
         ):
             say(f"note: {sentence}")
-        measurements: list[Measured] = []
+        measurements: list[Measurement] = []
         options: dict[str, Any] = {"types": clause_types, "budget_usd": budget, "passwords": document_passwords}
         try:
             for side in sides:
@@ -106,7 +106,7 @@ def evaluate(
     return with_reprise(work)
 
 
-def _unfinished_code(measurements: Sequence[Measured]) -> int:
+def _unfinished_code(measurements: Sequence[Measurement]) -> int:
     """Name a run that did not come to its end, so that its numbers are of a part; returns the exit code, 0 for none."""
     for measurement in measurements:
         status, documents = measurement.took["status"], measurement.took["documents"]
@@ -123,7 +123,7 @@ def _unfinished_code(measurements: Sequence[Measured]) -> int:
     return OK
 
 
-def _quality_code(measurement: Measured, min_f1: float | None) -> int:
+def _quality_code(measurement: Measurement, min_f1: float | None) -> int:
     """The exit code by quality: 1, with a sentence, when a trap was stepped into or not tested, or F1 is too low."""
     problems, scores = [], measurement.scores
     if not scores.matched:
