@@ -127,8 +127,10 @@ class Reprise:
         passwords: Mapping[str, str] | None = None,
         **options: Unpack[RunOptions],
     ) -> Estimate:
-        """Estimate what a run would take: see graph.usecases.estimate. Reads the documents, which is free and kept; asks
-        no model."""
+        """Estimate what a run would take: see graph.usecases.estimate.
+
+        Reads the documents, which is free, and what is read is kept; asks no model.
+        """
         return await estimate(
             self.container,
             sources,
@@ -277,7 +279,7 @@ class Reprise:
         return await compare_runs(self.container, first, second)
 
     async def unsearched(self, thread: str) -> list[str]:
-        """Say, a sentence each, what the playbook of a run asks for and its documents were not read for; [] for most."""
+        """Say, a sentence each, what the playbook of a run asks for and its documents were not read for."""
         return await describe_unsearched(self.container, thread)
 
     async def packet(self, thread: str) -> dict[str, Any]:

@@ -26,10 +26,10 @@ from graph.driver import Compiled, Driver, DriverContext, compile_graph, drive
 from graph.runtime.calls.budget import Budget
 from graph.runtime.calls.journal import JournalledCalls
 from graph.runtime.calls.pricing import Prices
-from graph.runtime.calls.rate_limit import RateLimited, Rates, pace_of
+from graph.runtime.calls.rate_limit import RateLimited, Rates, rate_limit_of
 from graph.runtime.execution.progress import MemoryHeartbeat, PostgresHeartbeat
 from graph.runtime.execution.read_ahead import PlainPool
-from graph.runtime.fault_points import counting_into, dying_at, listening
+from graph.runtime.fault_points import dying_at, listening, tracing_into
 from graph.runtime.instrumented_ports import (
     InstrumentedArtifacts,
     InstrumentedReleases,
@@ -40,7 +40,7 @@ from graph.runtime.instrumented_ports import (
 from graph.runtime.memory.journal import MemoryJournal
 from graph.runtime.memory.ledger import MemoryLedger
 from graph.runtime.postgres.checkpoints import POOL_SIZE, InstrumentedSaver, postgres_saver
-from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.database import Database, connected_pool
 from graph.runtime.postgres.journal import PostgresJournal
 from graph.runtime.postgres.lease import OWNER
 from graph.runtime.postgres.ledger import PostgresLedger
@@ -166,9 +166,9 @@ async def compose(settings: Settings, stack: AsyncExitStack, owner: str = OWNER)
     outage = Outage(
         url, settings.database_wait_seconds, partial(revive, settings.home) if settings.own_server else None
     )
-    ledger_pool = await pooled(url, owner, size=LEDGER_CONNECTIONS, outage=outage)
+    ledger_pool = await connected_pool(url, owner, size=LEDGER_CONNECTIONS, outage=outage)
     stack.push_async_callback(ledger_pool.close)
-    saver_pool = await pooled(url, owner, size=POOL_SIZE, prepare_threshold=0, outage=outage)
+    saver_pool = await connected_pool(url, owner, size=POOL_SIZE, prepare_threshold=0, outage=outage)
     stack.push_async_callback(saver_pool.close)
     await stack.enter_async_context(outage.closing())
     database = Database(ledger_pool)
@@ -228,7 +228,7 @@ async def postgres_services(**changes: Any) -> AsyncIterator[tuple[Services, Asy
 def _drill(settings: Settings, stack: AsyncExitStack) -> None:
     """Let a drill hear which fault points this process passes, or have it die at one."""
     if settings.trace is not None:
-        stack.enter_context(listening(counting_into(settings.trace)))
+        stack.enter_context(listening(tracing_into(settings.trace)))
     if settings.die_at:
         stack.enter_context(listening(dying_at(settings.die_at)))
 
@@ -284,12 +284,12 @@ async def _tools(
         model = await asyncio.to_thread(_model, settings)
         stack.push_async_callback(model.aclose)
         rates = Rates(settings.endpoint_concurrency, settings.requests_per_minute, settings.tokens_per_minute)
-        tools[model.name] = RateLimited(InstrumentedTool(model), pace_of(settings.openai_base_url, rates))
+        tools[model.name] = RateLimited(InstrumentedTool(model), rate_limit_of(settings.openai_base_url, rates))
     return tools
 
 
 def _model(settings: Settings) -> OpenAIModel:
-    """Make the client of models; imported late: it takes a third of the start-up time, and the local engine needs none."""
+    """Make the client of models; imported late: it takes a third of the start-up time, and not every run needs it."""
     from graph.adapters.openai.model import OpenAIModel
 
     return OpenAIModel(

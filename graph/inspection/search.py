@@ -116,14 +116,14 @@ async def search(container: Container, text: str, *, matter: str, thread: str, l
     if thread_id:
         row = await database.row("run_of_thread", thread_id=thread_id)
         matter = row["matter"] if row else matter
-    where = {"matter": matter, "thread_id": thread_id}
-    searched = await _count_indexed(container, where)
+    scope = {"matter": matter, "thread_id": thread_id}
+    searched = await _count_indexed(container, scope)
     queries = await _queries(container, question)
-    rows = await database.rows("search", **where, **queries, limit=limit)
-    missing = await database.row("not_searchable", **where) or {"n": 0}
+    rows = await database.rows("search", **scope, **queries, limit=limit)
+    missing = await database.row("not_searchable", **scope) or {"n": 0}
     if not searched and not missing["n"]:
         raise UserError(await _nothing_to_search(container, matter))
-    if not rows and await _lacks_stems(container, where, question):
+    if not rows and await _lacks_stems(container, scope, question):
         raise UserError(f"“{one_line(text, 60)}” holds only words that stand everywhere: add one that says more.")
     first = rows[0] if rows else {"total": 0, "documents": 0}
     counts = {"total": first["total"], "documents": first["documents"]}
@@ -131,10 +131,10 @@ async def search(container: Container, text: str, *, matter: str, thread: str, l
     return SearchView(await _hits(container, rows, question), text, matter, thread_id, counts)
 
 
-async def _count_indexed(container: Container, where: Mapping[str, str]) -> int:
+async def _count_indexed(container: Container, scope: Mapping[str, str]) -> int:
     """Count the texts that can be searched; those that an earlier version stored are taken into the index now."""
     database = container.database
-    rows = await database.rows("searchable", **where)
+    rows = await database.rows("searchable", **scope)
     lost = 0
     for row in rows:
         if row["indexed"]:
@@ -143,7 +143,7 @@ async def _count_indexed(container: Container, where: Mapping[str, str]) -> int:
         if text is None:
             lost += 1
             continue
-        key = {"matter": where["matter"], "text_ref": row["text_ref"], "language": row["language"]}
+        key = {"matter": scope["matter"], "text_ref": row["text_ref"], "language": row["language"]}
         await database.execute("index_text", **key, **entry_values(entries_of(text)))
     return len(rows) - lost
 
@@ -156,9 +156,9 @@ async def _queries(container: Container, question: SearchQuery) -> dict[str, str
     return {names[row["language"]]: row["query"] for row in rows}
 
 
-async def _lacks_stems(container: Container, where: Mapping[str, str], question: SearchQuery) -> bool:
+async def _lacks_stems(container: Container, scope: Mapping[str, str], question: SearchQuery) -> bool:
     """True when no word of the question is one that the index holds, in any language of the documents."""
-    languages = {row["language"] for row in await container.database.rows("searchable", **where)}
+    languages = {row["language"] for row in await container.database.rows("searchable", **scope)}
     queries = await _queries(container, SearchQuery(question.required, ""))
     stems = {"fr": queries["french"], "en": queries["english"]}
     return bool(languages) and not any(stems.get(language, queries["other"]) for language in languages)

@@ -156,14 +156,15 @@ async def check_measurable(
     if untestable:
         traps = _listed([f"{line.clause_type} ({line.where})" for line in untestable])
         raise GoldError(
-            f"{count(len(untestable), 'trap')} cannot be tested, since playbook {playbook.name} looks for no such clause "
-            f"type: mend {traps}, or name another playbook."
+            f"{count(len(untestable), 'trap')} cannot be tested, since playbook {playbook.name} looks for no such "
+            f"clause type: mend {traps}, or name another playbook."
         )
     missed = sorted({line.clause_type for line in gold if not types or line.clause_type in types} - findable)
     if not missed:
         return []
     return [
-        f"Playbook {playbook.name} does not look for {_listed(missed)}: these clauses count as missed; --types names those that count."
+        f"Playbook {playbook.name} does not look for {_listed(missed)}: these clauses count as missed; "
+        "--types names those that count."
     ]
 
 

@@ -36,8 +36,8 @@ class ResumedRun:
 class ResumeAllReport:
     """What became of all runs."""
 
-    taken: Sequence[ResumedRun]
-    left: Mapping[str, int]
+    resumed: Sequence[ResumedRun]
+    untouched: Mapping[str, int]
     """Runs that were left alone, by status: running, needs_review, paused, failed."""
     pruned: Pruned
     drain_reason: str
@@ -46,19 +46,19 @@ class ResumeAllReport:
     @property
     def runs(self) -> list[RunView]:
         """The runs that were taken up, as they are afterwards."""
-        return [resumed.view for resumed in self.taken if resumed.outcome != "skipped"]
+        return [resumed.view for resumed in self.resumed if resumed.outcome != "skipped"]
 
     @property
     def failed(self) -> Sequence[ResumedRun]:
-        return [resumed for resumed in self.taken if resumed.outcome == "failed"]
+        return [resumed for resumed in self.resumed if resumed.outcome == "failed"]
 
     def to_json(self) -> dict[str, Any]:
         """runs: run objects; failed, skipped: their names; left: counts by status; pruned; stopped by a signal."""
         return {
             "runs": [view.to_json() for view in self.runs],
             "failed": [name_of(resumed.view) for resumed in self.failed],
-            "skipped": [name_of(resumed.view) for resumed in self.taken if resumed.outcome == "skipped"],
-            "left": dict(self.left),
+            "skipped": [name_of(resumed.view) for resumed in self.resumed if resumed.outcome == "skipped"],
+            "left": dict(self.untouched),
             "pruned": self.pruned.to_json(),
             "stopped": bool(self.drain_reason),
         }
@@ -79,7 +79,7 @@ async def resume_all(
         await finish_purges(container)
         if days := container.settings.retention_days:
             pruned = await prune(container, days)
-    return ResumeAllReport(sweep.taken, sweep.left, pruned, sweep.drain_reason)
+    return ResumeAllReport(sweep.resumed, sweep.untouched, pruned, sweep.drain_reason)
 
 
 class _Sweep:
@@ -88,8 +88,8 @@ class _Sweep:
     def __init__(
         self, container: Container, passwords: Mapping[str, str], on_run: Callable[[ResumedRun], None] | None
     ) -> None:
-        self.taken: list[ResumedRun] = []
-        self.left: Counter[str] = Counter()
+        self.resumed: list[ResumedRun] = []
+        self.untouched: Counter[str] = Counter()
         self.drain_reason = ""
         self._container = container
         self._passwords = passwords
@@ -106,10 +106,10 @@ class _Sweep:
             view = await read_run_view(self._container, row["thread_id"])
             ended = view.status.startswith("completed")
             if view.status != "interrupted" and not (ended and view.error):
-                self.left.update([] if ended else [view.status])
+                self.untouched.update([] if ended else [view.status])
                 continue
             resumed = await self._resume(view)
-            self.taken.append(resumed)
+            self.resumed.append(resumed)
             if self._on_run is not None:
                 self._on_run(resumed)
 

@@ -155,7 +155,7 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> st
 
 
 def frame(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Any:
-    """Turn rows into a pandas.DataFrame with typed columns, also when there are none. Raises MissingPart without pandas."""
+    """Turn rows into a pandas.DataFrame with typed columns, also when there are none. Raises MissingPart."""
     pandas = _pandas()
     series = {
         name: pandas.Series([_plain(row.get(name)) for row in rows], dtype=kind) for name, kind in columns.items()

@@ -58,7 +58,7 @@ async def test_only_what_waits_for_nobody_is_taken_up(reprise: Reprise, database
     sweep = await reprise.resume_all()
 
     assert [(view.name, view.status) for view in sweep.runs] == [("answered", "completed")]
-    assert sweep.left == {"needs_review": 2, "paused": 1}
+    assert sweep.untouched == {"needs_review": 2, "paused": 1}
     assert number(database, "SELECT count(*) FROM reprise.resumes") == before + 1
     stands = {view.name: view.status for view in await reprise.runs()}
     assert stands == {

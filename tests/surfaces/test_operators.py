@@ -114,7 +114,7 @@ async def test_a_full_disk_stops_the_run_with_one_sentence_and_a_resume_complete
     run = await reprise.status("t")
     assert run.status == "failed" and "make room" in run.error
     assert not list((home / "artifacts").rglob(".new-*"))
-    assert (await reprise.resume_all()).left == {"failed": 1}
+    assert (await reprise.resume_all()).untouched == {"failed": 1}
     run = await reprise.resume("t")
     assert (run.status, run.documents["done"]) == ("completed", 4)
 

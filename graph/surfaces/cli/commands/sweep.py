@@ -46,7 +46,7 @@ def resume_all(passwords: dict[str, str] | None, as_json: bool) -> int:
             done.append(resumed)
             say(_line(resumed))
 
-        notices = reprise.outage.telling(lambda notice: say(notice.sentence()))
+        notices = reprise.outage.notifying(lambda notice: say(notice.sentence()))
         with notices, Signals(reprise, say) as signals:
             try:
                 sweep = await reprise.resume_all(passwords=passwords, on_run=report_run)
@@ -89,7 +89,7 @@ def _show(sweep: ResumeAllReport) -> None:
     words = ", ".join(f"{number} {word}" for word, number in sorted(ends.items()))
     console().print(f"{count(len(sweep.runs), 'run')} taken up{f': {words}' if words else ''}")
     if untouched := ", ".join(
-        f"{number} {COUNT_WORDS.get(status, status)}" for status, number in sorted(sweep.left.items())
+        f"{number} {COUNT_WORDS.get(status, status)}" for status, number in sorted(sweep.untouched.items())
     ):
         console().print(f"left alone: {untouched}")
     if sweep.pruned.threads:
