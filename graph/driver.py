@@ -24,7 +24,7 @@ from graph.runtime.execution.read_ahead import GRACE_SECONDS, ReadAhead
 from graph.runtime.postgres.checkpoints import postgres_saver
 from graph.runtime.postgres.database import Database, Pool
 from graph.runtime.postgres.lease import OWNER, Lease
-from graph.runtime.postgres.reconnect import Word
+from graph.runtime.postgres.reconnect import OutageNotice
 from nodes.domain.runs.settings import WORKFLOW_VERSION
 from nodes.domain.shared.errors import DatabaseUnreachable, LeaseLost, ReplyError
 from nodes.ports import Services
@@ -90,7 +90,7 @@ class Driver:
         emit = on_event or _ignore
         self._task = asyncio.create_task(self._stream(graph_input, emit, steps), name=f"run {self.thread_id}")
         try:
-            with self.database.outage.telling(lambda word: emit(_outage_event(word))):
+            with self.database.outage.notifying(lambda notice: emit(_outage_event(notice))):
                 await self._task
         except GraphDrained:
             pass
@@ -212,14 +212,14 @@ async def _leave(pool: ReadAhead, lease: Lease, resume_id: str, outcome: str, er
             await lease.release()
 
 
-def _outage_event(word: Word) -> Mapping[str, Any]:
+def _outage_event(notice: OutageNotice) -> Mapping[str, Any]:
     """The event that tells of an outage, or of its end."""
     return {
         "event": "database",
-        "away": word.away,
-        "since": word.since.isoformat(),
-        "seconds": round(word.seconds, 1),
-        "said": word.sentence(),
+        "away": notice.away,
+        "since": notice.since.isoformat(),
+        "seconds": round(notice.seconds, 1),
+        "said": notice.sentence(),
     }
 
 

@@ -1,4 +1,4 @@
-"""The fire drill: kill the job at every boundary, resume it, and compare with a run that nobody disturbed.
+"""The fire drill: kill the job at every fault point, resume it, and compare with a run that nobody disturbed.
 
 With the openai engine the scripted endpoint's own log is the witness of what was asked, not our tables.
 """
@@ -18,21 +18,21 @@ from pathlib import Path
 from typing import Any
 
 from graph.app import Reprise
-from graph.drill.home import EMPTY, DrillHome, Scratch, Snapshot, scratch
+from graph.drill.home import EMPTY, DrillHome, ScratchServer, Snapshot, scratch
 from graph.drill.plan import COMMANDS, Kill, plan
-from graph.runtime.fault_points import passings
+from graph.runtime.fault_points import read_trace
 from nodes.domain.shared.errors import OperatorError, UnknownThread
 
 THREAD = "drill"
 MODEL = "gpt-4.1-mini"
 RESUME = ("resume", THREAD, "--accept-all", "--reviewer", "Drill", "--reason", "drill", "--json")
-MOST_RESUMES = 5
+MAX_RESUMES = 5
 _TIME = re.compile(r"(?:\d{4}-\d{2}-\d{2}|\d{1,2}(?:er)? [^\W\d]+ \d{4} à) \d{2}:\d{2}(?::\d{2})? UTC")
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is drilled."""
+    """The job that is drilled: a start of a run and its resume."""
 
     source: Path
     playbook: str = "due-diligence"
@@ -41,23 +41,23 @@ class Job:
 
     @property
     def start(self) -> tuple[str, ...]:
-        """The command that begins it."""
-        asked = ("--model", f"extract={MODEL}", "--model", f"summarize={MODEL}") if self.engine == "openai" else ()
+        """The command that starts the run."""
+        models = ("--model", f"extract={MODEL}", "--model", f"summarize={MODEL}") if self.engine == "openai" else ()
         common = ("--playbook", self.playbook, "--engine", self.engine, "--concurrency", str(self.concurrency))
-        return ("start", str(self.source), "--thread", THREAD, *common, *asked, "--json")
+        return ("start", str(self.source), "--thread", THREAD, *common, *models, "--json")
 
     @property
-    def look(self) -> tuple[str, ...]:
+    def dry_run(self) -> tuple[str, ...]:
         """The command that only reads the documents; a start of the same matter does not read them again."""
         return (*self.start, "--dry-run")
 
 
 @dataclass(frozen=True)
 class Result:
-    """One disturbed run."""
+    """Outcome of one disturbed run, compared with the undisturbed one."""
 
     place: str
-    """Where it was to die: command, boundary, side, how often that had been passed, and how much later."""
+    """Where it was to die: command, fault point, side, how often that had been passed, and the delay after it."""
     killed: bool
     """It did die there; a place whose turn depends on timing may not be reached as often again."""
     resumed_at: str
@@ -80,11 +80,11 @@ class Result:
 
 
 class Drill:
-    """Made by `drilling`; knows the undisturbed run."""
+    """Kills and resumes a job, and compares each outcome with the undisturbed run; made by `drilling`."""
 
-    def __init__(self, job: Job, where: Scratch, *, read_once: bool = False) -> None:
+    def __init__(self, job: Job, server: ScratchServer, *, read_once: bool = False) -> None:
         self._job = job
-        self._where = where
+        self._server = server
         self._read_once = read_once
         self._undisturbed: Mapping[str, Any] = {}
         self._begin = {command: EMPTY for command in COMMANDS}
@@ -100,25 +100,25 @@ class Drill:
         """Do the job once; remember what it passed and what came of it. Raises OperatorError when it fails."""
         if self._read_once:
             async with self._home(EMPTY) as home:
-                await home.command(self._job.look, {}, must=True)
-                self._begin["start"] = await self._where.snapshot(home)
+                await home.command(self._job.dry_run, {}, check=True)
+                self._begin["start"] = await self._server.snapshot(home)
         async with self._home(self._begin["start"]) as home:
             for name, command in zip(COMMANDS, (self._job.start, RESUME), strict=True):
                 trace = home.folder.with_suffix(f".{name}")
-                await home.command(command, {"REPRISE_TRACE": str(trace)}, must=True)
-                self.passed[name] = passings(trace)
+                await home.command(command, {"REPRISE_TRACE": str(trace)}, check=True)
+                self.passed[name] = read_trace(trace)
                 if name == "start":
                     # A kill after the gate needs no new way to it: it begins with what stood there.
-                    self._begin["resume"] = await self._where.snapshot(home)
+                    self._begin["resume"] = await self._server.snapshot(home)
             self._undisturbed = await _outcome(home)
             if not str(self._undisturbed["status"]).startswith("completed"):
                 raise OperatorError(
                     f"The undisturbed run ended as {self._undisturbed['status']}: drill a job that ends."
                 )
 
-    def plan(self, randomly: int, seed: int = 0, boundaries: int | None = None) -> list[Kill]:
+    def plan(self, randomly: int, seed: int = 0, fault_points: int | None = None) -> list[Kill]:
         """See graph.drill.plan.plan."""
-        return plan(self.passed, randomly, seed, boundaries)
+        return plan(self.passed, randomly, seed, fault_points)
 
     async def run(self, kill: Kill) -> Result:
         """Kill the job at a place, resume it to its end, and compare."""
@@ -126,22 +126,22 @@ class Drill:
         async with self._home(self._begin[kill.command]) as home:
             command = self._job.start if kill.command == "start" else RESUME
             killed = await home.command(command, {"REPRISE_DIE_AT": kill.place}) == -signal.SIGKILL
-            if not killed and kill.later:
+            if not killed and kill.delayed:
                 return await self.run(kill.at_once())  # the job was at its end before that
-            await home.quiet()
-            before = await home.asked()
+            await home.wait_until_idle()
+            before = await home.call_keys()
             rows = await home.rows("SELECT call_key FROM reprise.answers WHERE state = 'completed'")
             committed = {str(row["call_key"]) for row in rows}
             resumed_at = await self._to_the_end(home)
-            again = Counter((await home.asked())[len(before) :])
+            repeated = Counter((await home.call_keys())[len(before) :])
             return Result(
                 place=str(kill),
                 killed=killed,
                 resumed_at=resumed_at,
-                made_again=sum(count for key, count in again.items() if key in committed),
-                lost=sum(count for key, count in again.items() if key in before and key not in committed),
+                made_again=sum(count for key, count in repeated.items() if key in committed),
+                lost=sum(count for key, count in repeated.items() if key in before and key not in committed),
                 in_flight=self._job.concurrency,
-                doubled=await _doubled(home),
+                doubled=await _doubled_effects(home),
                 differences=_differences(self._undisturbed, await _outcome(home)),
                 seconds=time.monotonic() - began,
             )
@@ -150,16 +150,16 @@ class Drill:
         """Resume until nothing is left; returns the node that the first resume began with."""
         first = await _step(home)
         if first == "start":
-            await home.command(self._job.start, {}, must=True)
-        for _ in range(MOST_RESUMES):
-            await home.command(RESUME, {}, must=True)
+            await home.command(self._job.start, {}, check=True)
+        for _ in range(MAX_RESUMES):
+            await home.command(RESUME, {}, check=True)
             if (await _outcome(home))["status"].startswith("completed"):
                 break
         return first
 
     @asynccontextmanager
     async def _home(self, begin: Snapshot) -> AsyncIterator[DrillHome]:
-        async with self._where.home(endpoint=self._job.engine == "openai", begin=begin) as home:
+        async with self._server.home(endpoint=self._job.engine == "openai", begin=begin) as home:
             yield home
 
 
@@ -169,21 +169,21 @@ async def drilling(job: Job, *, read_once: bool = False) -> AsyncIterator[Drill]
 
     `read_once`: the documents are read before the first kill, so that each drill takes what follows alone.
     """
-    async with scratch() as where:
-        yield Drill(job, where, read_once=read_once)
+    async with scratch() as server:
+        yield Drill(job, server, read_once=read_once)
 
 
 async def drill_all(drill: Drill, kills: Sequence[Kill], on_result: Callable[[Result], None], workers: int = 2) -> None:
     """Do every kill, `workers` at a time."""
     slots = asyncio.Semaphore(workers)
 
-    async def one(kill: Kill) -> None:
+    async def run_kill(kill: Kill) -> None:
         async with slots:
             on_result(await drill.run(kill))
 
     async with asyncio.TaskGroup() as group:
         for kill in kills:
-            group.create_task(one(kill))
+            group.create_task(run_kill(kill))
 
 
 async def _step(home: DrillHome) -> str:
@@ -195,7 +195,7 @@ async def _step(home: DrillHome) -> str:
 
 
 async def _outcome(home: DrillHome) -> dict[str, Any]:
-    """What came of a run, without times and without ids that are new for each run."""
+    """Outcome of a run, without times and without ids that are new for each run."""
     async with Reprise.open(database_url=home.url, home=home.folder) as reprise:
         run = await reprise.status(THREAD)
         findings = [finding.to_json() for finding in await reprise.findings(THREAD)]
@@ -206,31 +206,37 @@ async def _outcome(home: DrillHome) -> dict[str, Any]:
             "pages": run.pages,
             # Without boxes: PDFium measures fonts that are not embedded a hair differently from process to process.
             "findings": sorted(
-                json.dumps({**one, "decision": None, "boxes": None}, sort_keys=True) for one in findings
+                json.dumps({**finding, "decision": None, "boxes": None}, sort_keys=True) for finding in findings
             ),
-            "decisions": sorted((one.finding_id, one.verdict, one.reviewer, one.reason) for one in decisions),
+            "decisions": sorted(
+                (decision.finding_id, decision.verdict, decision.reviewer, decision.reason) for decision in decisions
+            ),
             "note": _without_times(await reprise.report(THREAD)) if run.status.startswith("completed") else "",
         }
 
 
 def _without_times(note: str) -> str:
-    """The note with every time of day as one and the same."""
+    """Replace every date with a time of day in the note by the same words."""
     return _TIME.sub("at some time", note)
 
 
-async def _doubled(home: DrillHome) -> int:
-    """Effects that are not done exactly once: by the outbox, the files that stand, what the webhook's log took."""
+async def _doubled_effects(home: DrillHome) -> int:
+    """Count effects that were not done exactly once: by the outbox, the released files and the log of the webhook."""
     effects = await home.rows("SELECT payload->>'name' AS name, state FROM reprise.effects")
-    done = Counter(str(row["name"]) for row in effects if row["state"] == "done")
+    done_effects = Counter(str(row["name"]) for row in effects if row["state"] == "done")
     files = Counter(path.name for path in await asyncio.to_thread(_released, home.folder))
-    wanted = ("note.html", "note.md")
-    told = abs(len(home.webhook.receiver.taken) - 1)
-    return sum(abs(done[name] - 1) for name in wanted) + sum(abs(files[name] - 1) for name in wanted) + told
+    note_files = ("note.html", "note.md")
+    webhook_errors = abs(len(home.webhook.receiver.taken) - 1)
+    return (
+        sum(abs(done_effects[name] - 1) for name in note_files)
+        + sum(abs(files[name] - 1) for name in note_files)
+        + webhook_errors
+    )
 
 
 def _released(folder: Path) -> list[Path]:
     return [path for path in (folder / "notes").rglob("*") if path.is_file()]
 
 
-def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(name for name in one if one[name] != other[name])
+def _differences(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(name for name in expected if expected[name] != actual[name])

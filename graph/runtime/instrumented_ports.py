@@ -1,4 +1,4 @@
-"""Ports within boundaries: whatever is awaited on them can be drilled."""
+"""Ports within fault points: every call on them can be drilled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graph.runtime.fault_points import boundary
+from graph.runtime.fault_points import fault_point
 from nodes.domain.runs.settings import Run
 from nodes.domain.text.documents import SourceDocument
 from nodes.ports import Artifacts, Releases, Sources, Tool, ToolAnswer, ToolRequest, Usage, Webhook
@@ -19,19 +19,19 @@ class InstrumentedArtifacts:
     within: Artifacts
 
     async def put(self, data: bytes) -> str:
-        with boundary("artifact.put"):
+        with fault_point("artifact.put"):
             return await self.within.put(data)
 
     async def get(self, sha256: str) -> bytes:
-        with boundary("artifact.get"):
+        with fault_point("artifact.get"):
             return await self.within.get(sha256)
 
     async def size(self, sha256: str) -> int | None:
-        with boundary("artifact.size"):
+        with fault_point("artifact.size"):
             return await self.within.size(sha256)
 
     async def lacking(self, wanted: Mapping[str, int]) -> list[str]:
-        with boundary("artifact.lacking"):
+        with fault_point("artifact.lacking"):
             return await self.within.lacking(wanted)
 
     def uri(self, sha256: str) -> str:
@@ -45,11 +45,11 @@ class InstrumentedReleases:
     within: Releases
 
     async def put(self, run: Run, name: str, data: bytes) -> str:
-        with boundary("release.put"):
+        with fault_point("release.put"):
             return await self.within.put(run, name, data)
 
     async def find(self, run: Run, name: str, sha256: str) -> str | None:
-        with boundary("release.find"):
+        with fault_point("release.find"):
             return await self.within.find(run, name, sha256)
 
 
@@ -64,7 +64,7 @@ class InstrumentedWebhook:
         return self.within.where
 
     async def send(self, key: str, event: Mapping[str, Any], stop: Callable[[], bool]) -> Mapping[str, Any]:
-        with boundary("webhook.send"):
+        with fault_point("webhook.send"):
             return await self.within.send(key, event, stop)
 
 
@@ -75,11 +75,11 @@ class InstrumentedSources:
     within: Sources
 
     async def check(self, source: str) -> int:
-        with boundary("source.check"):
+        with fault_point("source.check"):
             return await self.within.check(source)
 
     async def scan(self, source: str, passwords: Mapping[str, str] | None = None) -> list[SourceDocument]:
-        with boundary("source.scan"):
+        with fault_point("source.scan"):
             return await self.within.scan(source, passwords)
 
 
@@ -101,5 +101,5 @@ class InstrumentedTool:
         return self.within.worst_usage(question)
 
     async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
-        with boundary(f"tool.{self.within.name}"):
+        with fault_point(f"tool.{self.within.name}"):
             return await self.within.answer(question, feedback)

@@ -16,7 +16,7 @@ from typing import Any, TypedDict, cast
 
 from graph.adapters.storage.purge_files import SETTLED_SECONDS, PurgeFiles, Removed
 from graph.composition import Container
-from graph.runtime.fault_points import boundary
+from graph.runtime.fault_points import fault_point
 from graph.runtime.postgres.lease import OWNER, Lease
 from graph.runtime.postgres.threads import find_thread
 from graph.views.threads import has_begun, read_head, read_run, refuse_busy
@@ -191,14 +191,14 @@ async def _remove_files(container: Container, thread_id: str, pending: Mapping[s
     while removable:
         removable -= await _still_named(container, removable)
         fresh = await files.fresh(removable)
-        with boundary("files.remove"):
+        with fault_point("files.remove"):
             removed += await files.remove(removable - fresh)
         removable = fresh
         if removable:  # another run may have asked for the same bytes just now, and will name them in a moment
             await asyncio.sleep(SETTLED_SECONDS)
     begun_anew = thread_id and await read_run(container, thread_id) is not None
     in_use = {row["uri"] for row in await container.database.rows("places_in_use", places=pending["places"])}
-    with boundary("files.remove_released"):
+    with fault_point("files.remove_released"):
         removed += await files.remove_unnamed(marks)
         places = [place for place in pending["places"] if place not in in_use]
         removed += await files.remove_released(places, "" if begun_anew else thread_id)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from graph.composition import Container
-from graph.runtime.fault_points import boundary
+from graph.runtime.fault_points import fault_point
 from graph.runtime.postgres.lease import Lease
 from nodes.domain.shared.errors import ThreadBusy
 
@@ -58,7 +58,7 @@ async def prune(container: Container, days: float | None = None, *, dry_run: boo
 async def _keep_latest(container: Container, thread_id: str, total: Pruned) -> Pruned:
     database = container.database
     before = await database.row("checkpoint_rows", thread_id=thread_id) or {}
-    with boundary("saver.prune"):
+    with fault_point("saver.prune"):
         await container.saver.aprune([thread_id], strategy="keep_latest")
     after = await database.row("checkpoint_rows", thread_id=thread_id) or {}
     removed = {name: getattr(total, name) + before[name] - after[name] for name in ("checkpoints", "writes", "blobs")}

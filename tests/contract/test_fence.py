@@ -16,8 +16,8 @@ import psutil
 import pytest
 from databases import number, rows
 
-from graph.runtime.calls.journal import Claimed
-from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.calls.journal import Claim
+from graph.runtime.postgres.database import Database, connected_pool
 from graph.runtime.postgres.journal import PostgresJournal
 from graph.runtime.postgres.lease import OWNER, Lease, alive
 from graph.runtime.postgres.ledger import PostgresLedger
@@ -61,7 +61,7 @@ def a_run() -> Run:
 
 @pytest.fixture
 async def room(database: str) -> AsyncIterator[Room]:
-    pool = await pooled(database, OWNER, size=2)
+    pool = await connected_pool(database, OWNER, size=2)
     made = Room(database, Database(pool), a_run())
     await Lease(made.database, made.run.thread_id).take()
     await made.ledger.open_run(made.run, [SourceDocument("a.pdf", "0" * 64, 1, 1, "/a.pdf")])
@@ -98,7 +98,7 @@ async def test_a_process_whose_thread_was_taken_over_writes_nothing_of_any_kind(
 async def test_who_names_no_owner_is_refused_only_while_somebody_drives(
     room: Room, write: Callable[[Room], Awaitable[object]]
 ) -> None:
-    pool = await pooled(room.url, "", size=1)
+    pool = await connected_pool(room.url, "", size=1)
     nameless = Room(room.url, Database(pool), room.run)
     try:
         room.taken_by("another")
@@ -112,7 +112,7 @@ async def test_who_names_no_owner_is_refused_only_while_somebody_drives(
 
 async def test_an_answer_of_a_thread_that_was_taken_over_is_not_rejected_any_more(room: Room) -> None:
     owned = await room.journal.claim(room.run, QUESTION, "k", None, uuid.uuid4())
-    assert isinstance(owned, Claimed)
+    assert isinstance(owned, Claim)
     await room.journal.complete(room.run, "k", owned.call_id, {"ok": 1}, FREE)
     room.taken_by("another")
     with pytest.raises(LeaseLost):
@@ -122,14 +122,14 @@ async def test_an_answer_of_a_thread_that_was_taken_over_is_not_rejected_any_mor
 
 async def test_only_the_run_that_asked_can_reject_an_answer(room: Room) -> None:
     owned = await room.journal.claim(room.run, QUESTION, "k", None, uuid.uuid4())
-    assert isinstance(owned, Claimed)
+    assert isinstance(owned, Claim)
     await room.journal.complete(room.run, "k", owned.call_id, {"ok": 1}, FREE)
     await room.journal.reject(a_run(), "k", "of another run")
     assert number(room.url, "SELECT count(*) FROM reprise.answers WHERE state = 'completed'") == 1
 
 
 async def claimed(room: Room, run: Run) -> bool:
-    return isinstance(await room.journal.claim(run, QUESTION, "k", None, uuid.uuid4()), Claimed)
+    return isinstance(await room.journal.claim(run, QUESTION, "k", None, uuid.uuid4()), Claim)
 
 
 def claimed_by_another(room: Room, leased: bool, thread: str) -> None:
@@ -164,7 +164,7 @@ async def test_a_claim_under_a_lease_holds_as_long_as_that_lease(room: Room) -> 
 
 async def test_giving_a_claim_back_twice_leaves_the_one_that_was_made_in_between(room: Room) -> None:
     owned = await room.journal.claim(room.run, QUESTION, "k", None, uuid.uuid4())
-    assert isinstance(owned, Claimed)
+    assert isinstance(owned, Claim)
     await room.journal.fail(owned.call_id, "failed", "server_error", "no answer", FREE)
     await room.journal.unclaim(room.run, "k")
     assert await claimed(room, room.run)
@@ -173,7 +173,7 @@ async def test_giving_a_claim_back_twice_leaves_the_one_that_was_made_in_between
 
 
 async def test_an_earlier_lease_of_the_same_process_is_not_the_later_one(database: str) -> None:
-    pool = await pooled(database, OWNER, size=2)
+    pool = await connected_pool(database, OWNER, size=2)
     try:
         thread = str(uuid.uuid4())
         first, second = (Lease(Database(pool), thread) for _ in range(2))

@@ -16,11 +16,11 @@ from processes import HELD, PATIENCE
 
 from graph.adapters.clock import ManualClock
 from graph.runtime.calls.budget import Budget
-from graph.runtime.calls.journal import Claimed, Journal, JournalledCalls, Stored, call_key
+from graph.runtime.calls.journal import Claim, Journal, JournalledCalls, StoredAnswer, call_key
 from graph.runtime.calls.pricing import Prices
 from graph.runtime.execution.read_ahead import ReadAhead
 from graph.runtime.memory.journal import MemoryJournal
-from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.database import Database, connected_pool
 from graph.runtime.postgres.journal import PostgresJournal
 from graph.runtime.postgres.lease import OWNER
 from nodes.domain.shared.errors import AnswerInvalid, EndpointRefused, LeaseLost, LimitReached, MissingPart, Transient
@@ -32,7 +32,7 @@ async def journal(request: pytest.FixtureRequest) -> AsyncIterator[Journal]:
     if request.param == "memory":
         yield MemoryJournal()
         return
-    pool = await pooled(request.getfixturevalue("database"), OWNER, size=4)
+    pool = await connected_pool(request.getfixturevalue("database"), OWNER, size=4)
     yield PostgresJournal(Database(pool))
     await pool.close()
 
@@ -158,7 +158,7 @@ async def test_who_waits_for_the_answer_of_another_leaves_when_its_own_time_is_o
     run = a_run()
     asked = replace(question(1), timeouts=Timeouts(until=asyncio.get_running_loop().time()))
     owned = await journal.claim(run, asked, call_key(run, asked), Decimal(2), uuid.uuid4())
-    assert isinstance(owned, Claimed)  # by somebody who never answers
+    assert isinstance(owned, Claim)  # by somebody who never answers
     with pytest.raises(Transient) as left:
         await asyncio.wait_for(calls.call(run, asked), PATIENCE)
     assert (left.value.word, tool.asked) == ("document_timeout", [])
@@ -199,7 +199,7 @@ async def test_an_answer_that_came_is_written_down_though_its_asker_is_told_to_l
     with pytest.raises(asyncio.CancelledError):
         await asking
     key = call_key(run, question(1))
-    assert isinstance(await journal.claim(run, question(1), key, Decimal(2), uuid.uuid4()), Stored)
+    assert isinstance(await journal.claim(run, question(1), key, Decimal(2), uuid.uuid4()), StoredAnswer)
     assert len(tool.asked) == 1
 
 
@@ -265,9 +265,9 @@ async def test_a_tool_that_is_not_set_up_is_named_and_for_a_model_the_variable_t
 async def test_a_cancel_that_comes_after_an_outcome_was_written_does_not_undo_it(journal: Journal) -> None:
     run = a_run()
     owned = await journal.claim(run, question(1), "k", Decimal(2), uuid.uuid4())
-    assert isinstance(owned, Claimed)
+    assert isinstance(owned, Claim)
     await journal.complete(run, "k", owned.call_id, {"ok": 1}, (Usage(1, 0, 0), Decimal(1), "reported"))
     await journal.fail(owned.call_id, "abandoned", "cancelled", "late", (None, Decimal(2), "estimated"))
     await journal.unclaim(run, "k")
     assert await journal.spent(run.run_id) == 1
-    assert isinstance(await journal.claim(run, question(1), "k", Decimal(2), uuid.uuid4()), Stored)
+    assert isinstance(await journal.claim(run, question(1), "k", Decimal(2), uuid.uuid4()), StoredAnswer)

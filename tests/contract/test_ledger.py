@@ -11,7 +11,7 @@ from decimal import Decimal
 import pytest
 
 from graph.runtime.memory.ledger import MemoryLedger
-from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.database import Database, connected_pool
 from graph.runtime.postgres.lease import OWNER
 from graph.runtime.postgres.ledger import PostgresLedger
 from nodes.domain.review.review import Decision
@@ -29,7 +29,7 @@ async def ledger(request: pytest.FixtureRequest) -> AsyncIterator[Ledger]:
     if request.param == "memory":
         yield MemoryLedger()
         return
-    pool = await pooled(request.getfixturevalue("database"), OWNER, size=4)
+    pool = await connected_pool(request.getfixturevalue("database"), OWNER, size=4)
     yield PostgresLedger(Database(pool))
     await pool.close()
 

@@ -17,7 +17,7 @@ from risky_contracts import risky
 from sample_contracts import contracts
 
 from graph import Reprise, build_graph, memory_services
-from graph.runtime.fault_points import counted
+from graph.runtime.fault_points import trace_counts
 from graph.testing.endpoint import ScriptedEndpoint
 from graph.views.threads import read_run
 from nodes.domain.shared.errors import KnownThread, NotForkable, PlaybookError
@@ -275,7 +275,7 @@ async def test_a_fork_that_is_killed_anywhere_goes_on_to_the_same_end(
 
 def places(trace: Path) -> list[str]:
     """Boundaries of what a fork writes, before and after, at their first and last passing."""
-    passed = counted(trace)
+    passed = trace_counts(trace)
     words = ("fork_run:after", "sql.decide", "keep_artifact:after", "saver.put:after", "saver.put_writes:after")
     chosen = [place for place in passed if any(word in place for word in words)]
     return [f"{place}:{n}" for place in chosen for n in sorted({1, passed[place]})]

@@ -11,9 +11,9 @@ from databases import rows
 from outage_server import Server, cut_off
 from processes import PATIENCE
 
-from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.database import Database, connected_pool
 from graph.runtime.postgres.lease import OWNER, Lease
-from graph.runtime.postgres.reconnect import Outage, Word, is_lost
+from graph.runtime.postgres.reconnect import Outage, OutageNotice, is_lost
 from nodes.domain.shared.errors import DatabaseUnreachable, LeaseLost
 
 
@@ -26,7 +26,7 @@ def test_what_is_an_outage_and_what_is_not() -> None:
 
 
 async def test_after_an_outage_the_lease_is_extended_when_nobody_took_it(outage_url: str) -> None:
-    pool = await pooled(outage_url, OWNER, size=3)
+    pool = await connected_pool(outage_url, OWNER, size=3)
     lease = Lease(Database(pool), "thread", ttl=PATIENCE)
     await lease.take()
     heard: list[str] = []
@@ -43,7 +43,7 @@ async def test_after_an_outage_the_lease_is_extended_when_nobody_took_it(outage_
 async def test_after_an_outage_a_driver_that_was_overtaken_meanwhile_hears_it_before_it_goes_on(
     outage_url: str,
 ) -> None:
-    pool = await pooled(outage_url, OWNER, size=3)
+    pool = await connected_pool(outage_url, OWNER, size=3)
     lease = Lease(Database(pool), "thread", ttl=PATIENCE)
     await lease.take()
     lease.keep(lambda: None, lambda: None)
@@ -60,10 +60,10 @@ async def test_after_an_outage_a_driver_that_was_overtaken_meanwhile_hears_it_be
 async def test_an_outage_is_waited_for_by_all_together_and_told_once(
     own_server: Server, outage_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph.runtime.postgres.reconnect.TELL_SECONDS", 0.0)
-    pool = await pooled(outage_url, OWNER, size=4, outage=Outage(outage_url, PATIENCE))
-    database, words = Database(pool), list[Word]()
-    with pool.outage.telling(words.append):
+    monkeypatch.setattr("graph.runtime.postgres.reconnect.NOTICE_SECONDS", 0.0)
+    pool = await connected_pool(outage_url, OWNER, size=4, outage=Outage(outage_url, PATIENCE))
+    database, words = Database(pool), list[OutageNotice]()
+    with pool.outage.notifying(words.append):
         await asyncio.to_thread(own_server.stop)
         asking = [asyncio.create_task(database.row("holder", thread_id=str(n))) for n in range(20)]
         async with asyncio.timeout(PATIENCE):
@@ -77,7 +77,7 @@ async def test_an_outage_is_waited_for_by_all_together_and_told_once(
 
 
 async def test_once_it_was_given_up_nothing_waits_until_the_server_is_back(own_server: Server, outage_url: str) -> None:
-    pool = await pooled(outage_url, OWNER, size=2, outage=Outage(outage_url, 0.3))
+    pool = await connected_pool(outage_url, OWNER, size=2, outage=Outage(outage_url, 0.3))
     database = Database(pool)
     await asyncio.to_thread(own_server.stop)
     try:

@@ -22,7 +22,7 @@ from sample_contracts import contracts
 
 from graph import Reprise
 from graph.drill.plan import plan
-from graph.runtime.fault_points import boundary, counted, counting_into, dying_at, inside, listening
+from graph.runtime.fault_points import current_fault_point, dying_at, fault_point, listening, trace_counts, tracing_into
 from graph.testing.endpoint import ScriptedEndpoint
 from graph.testing.webhook import ScriptedWebhook
 
@@ -42,10 +42,10 @@ def test_a_place_to_die_at_must_be_written_right() -> None:
 
 def test_a_place_to_die_at_may_name_a_moment_after_it(tmp_path: Path) -> None:
     script = (
-        "import time\nfrom graph.runtime.fault_points import boundary, dying_at, listening\n"
+        "import time\nfrom graph.runtime.fault_points import dying_at, fault_point, listening\n"
         "with listening(dying_at('a:after:2+0.05')):\n"
         "    for n in range(2):\n"
-        "        with boundary('a'): print(n, flush=True)\n"
+        "        with fault_point('a'): print(n, flush=True)\n"
         "    time.sleep(60)"
     )
     died = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -58,21 +58,21 @@ def test_kills_at_random_fall_on_both_commands_on_rare_places_too_and_between_bo
     swept, drawn = kills[:6], kills[6:]
     assert [str(kill) for kill in swept[:2]] == ["start a:before:251", "start a:after:251"]
     assert [kill.command for kill in drawn].count("resume") == 100
-    assert sum(kill.later for kill in drawn) == 100
+    assert sum(kill.delayed for kill in drawn) == 100
     assert any(kill.place.startswith("rare:") for kill in drawn)
     for kill in drawn:
         place, nth = kill.at_once().place.rsplit(":", 1)
         assert 1 <= int(nth) <= passed[kill.command].count(place)
-    assert plan(passed, 200, seed=1) == kills and len(plan(passed, 3, boundaries=2)) == 5
+    assert plan(passed, 200, seed=1) == kills and len(plan(passed, 3, fault_points=2)) == 5
 
 
 def test_a_boundary_that_raises_is_not_passed_on_its_far_side(tmp_path: Path) -> None:
-    with listening(counting_into(tmp_path / "trace")):
-        with boundary("good"):
-            assert inside.get() == "good"
-        with pytest.raises(RuntimeError), boundary("bad"):
+    with listening(tracing_into(tmp_path / "trace")):
+        with fault_point("good"):
+            assert current_fault_point.get() == "good"
+        with pytest.raises(RuntimeError), fault_point("bad"):
             raise RuntimeError
-    assert dict(counted(tmp_path / "trace")) == {"good:before": 1, "good:after": 1, "bad:before": 1}
+    assert dict(trace_counts(tmp_path / "trace")) == {"good:before": 1, "good:after": 1, "bad:before": 1}
 
 
 async def test_whatever_reaches_outside_has_a_boundary_around_it(
@@ -85,8 +85,8 @@ async def test_whatever_reaches_outside_has_a_boundary_around_it(
 
     def note(kind: str, what: str) -> None:
         if listen:
-            seen[kind].add(inside.get())
-            if not inside.get():
+            seen[kind].add(current_fault_point.get())
+            if not current_fault_point.get():
                 outside.append(f"{kind}: {what[:120]}")
 
     def spied(sending: Any) -> Any:
@@ -156,8 +156,8 @@ def test_a_job_that_is_killed_at_a_few_boundaries_ends_as_if_nothing_had_happene
 
 async def test_a_boundary_costs_a_task_nothing_of_its_context() -> None:
     async def work(name: str) -> str:
-        with boundary(name):
+        with fault_point(name):
             await asyncio.sleep(0.01)
-            return inside.get()
+            return current_fault_point.get()
 
     assert await asyncio.gather(*(work(str(n)) for n in range(5))) == [str(n) for n in range(5)]

@@ -18,17 +18,17 @@ from paths import ROOT
 from processes import PATIENCE, environment
 
 from graph.runtime.postgres import lease as leases
-from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.database import Database, connected_pool
 from graph.runtime.postgres.lease import OWNER, Lease
 from nodes.domain.shared.errors import LeaseLost, ThreadBusy
 
 HOLD = """
 import asyncio, sys
-from graph.runtime.postgres.database import Database, pooled
+from graph.runtime.postgres.database import Database, connected_pool
 from graph.runtime.postgres.lease import OWNER, Lease
 
 async def main():
-    pool = await pooled(sys.argv[1], OWNER, size=2)
+    pool = await connected_pool(sys.argv[1], OWNER, size=2)
     held = Lease(Database(pool), sys.argv[2], ttl=float(sys.argv[3]))
     await held.take()
     held.keep(lambda: None, lambda: None)
@@ -43,7 +43,7 @@ asyncio.run(main())
 
 @pytest.fixture
 async def tables(database: str) -> AsyncIterator[Database]:
-    pool = await pooled(database, OWNER, size=4)
+    pool = await connected_pool(database, OWNER, size=4)
     yield Database(pool)
     await pool.close()
 
@@ -91,7 +91,7 @@ async def test_since_when_is_told_in_utc_whatever_the_time_zone_of_the_server(da
             "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone TO %L', current_database(), "
             "'Asia/Kathmandu'); END $$"
         )
-    pool = await pooled(database, OWNER, size=1)
+    pool = await connected_pool(database, OWNER, size=1)
     try:
         await Lease(Database(pool), "thread").take()
         with pytest.raises(ThreadBusy) as busy:

@@ -20,7 +20,7 @@ from risky_contracts import risky
 
 from graph import Reprise
 from graph.adapters.storage.folder_releases import FolderReleases, MemoryReleases
-from graph.runtime.fault_points import counted
+from graph.runtime.fault_points import trace_counts
 from graph.testing.endpoint import ScriptedEndpoint
 from graph.testing.webhook import ScriptedWebhook
 from nodes.domain.runs.effects import EFFECTS
@@ -104,7 +104,7 @@ def test_a_reading_is_done_again_unless_it_is_recorded_and_leaves_the_same_bytes
     job.env["REPRISE_TRACE"] = str(tmp_path / "trace")
     job.dies(place)
     job.resumes()
-    assert counted(tmp_path / "trace")["tool.reader:before"] == read
+    assert trace_counts(tmp_path / "trace")["tool.reader:before"] == read
     texts = "SELECT DISTINCT value->>'text_ref' AS ref FROM reprise.answers WHERE tool = 'reader'"
     assert len(rows(job.database, texts)) == 1
     assert number(job.database, "SELECT count(*) FROM reprise.pages") == 1

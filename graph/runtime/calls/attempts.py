@@ -1,4 +1,4 @@
-"""Whether a call that failed is made once more, and when; or what it means for the whole run."""
+"""Retry of a failed call: whether and when another attempt is made, and which failures stop the run."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds between attempts: doubled each time, jittered, unless the endpoint names a time."""
 
 
-def left_for(question: ToolRequest, word: str) -> Transient:
-    """Work that was left because a limit came, by the word of that limit."""
-    what = question.document or f"the step {question.step}"
-    why = "the deadline of the run came" if word == "run_deadline" else "its time was over"
-    return Transient(f"The work on {what} was left: {why}.", word=word, unknown=True)
+def abandoned_at_limit(question: ToolRequest, word: str) -> Transient:
+    """The error for work that a limit cut off; `word` is the code of that limit."""
+    subject = question.document or f"the step {question.step}"
+    cause = "the deadline of the run came" if word == "run_deadline" else "its time was over"
+    return Transient(f"The work on {subject} was left: {cause}.", word=word, unknown=True)
 
 
 def is_last(error: RepriseError, number: int, attempts: int, invalid: int, timeouts: Timeouts) -> bool:
-    """No further attempt: `number` have been made of `attempts`, `invalid` of them with an unusable answer."""
+    """Whether no attempt follows: `number` of `attempts` were made, `invalid` of them with an unusable answer."""
     if isinstance(error, AnswerInvalid):
         # A cut answer is cut again; the caller asks about less instead.
         return error.cut or invalid >= INVALID_ATTEMPTS
@@ -33,12 +33,12 @@ def is_last(error: RepriseError, number: int, attempts: int, invalid: int, timeo
 
 
 def silenced(error: RepriseError) -> bool:
-    """Does the endpoint ask for a silence that no document can wait for, as when a day's quota is used up?"""
+    """Whether the endpoint asks for a silence that no document can wait for, as when a day's quota is used up."""
     return isinstance(error, Transient) and (error.retry_after or 0) > LONGEST_SILENCE
 
 
 def stops_the_run(error: RepriseError) -> RepriseError | None:
-    """What concerns every document: none is to be marked as failed for it."""
+    """The error that stops the run, for a failure that concerns every document; None when only this call failed."""
     if isinstance(error, Transient) and error.word == "connection" and not error.unknown:
         return EndpointRefused(str(error))  # nobody listens there
     if silenced(error):

@@ -1,4 +1,4 @@
-"""Every question to a tool: asked once, journalled before and after, priced, bounded, repeated when that can help."""
+"""Calls of tools: made once, journalled before and after, priced, limited in time, retried when that can help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Literal, Protocol
 from uuid import UUID, uuid4
 
-from graph.runtime.calls.attempts import is_last, left_for, pause_before_next, stops_the_run
+from graph.runtime.calls.attempts import abandoned_at_limit, is_last, pause_before_next, stops_the_run
 from graph.runtime.calls.budget import Budget, Reservation
 from graph.runtime.calls.pricing import Prices
 from graph.runtime.cancel import draining
@@ -28,35 +28,35 @@ from nodes.domain.shared.errors import (
 from nodes.ports import Tool, ToolAnswer, ToolRequest, ToolResponse, Usage
 
 LATE = ("request_timeout", "document_timeout", "run_deadline", "parsing_timeout")
-"""Words of calls that were abandoned: each names the limit that was passed."""
+"""Codes of calls that were abandoned: each names the limit that was passed."""
 
 Spent = tuple[Usage | None, Decimal | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
-    """This process owns the question; `call_id` is its first attempt."""
+class Claim:
+    """Ownership of a call by this process; `call_id` is its first attempt."""
 
     call_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """The question has been answered."""
+class StoredAnswer:
+    """Answer of a call that has been made before, with its price."""
 
     value: Mapping[str, Any]
     usd: Decimal | None
 
 
 class Journal(Protocol):
-    """The answers and calls tables, real or in memory."""
+    """The tables of answers and calls, in Postgres or in memory."""
 
     async def claim(
         self, run: Run, question: ToolRequest, key: str, worst_usd: Decimal | None, token: UUID
-    ) -> Claimed | Stored | None:
-        """Own the question, or its stored answer, or None while another owner is asking.
+    ) -> Claim | StoredAnswer | None:
+        """Claim the call, or return its stored answer, or None while another owner makes it.
 
-        `token` is the asker's: a claim that was made but not acknowledged is known by it.
+        `token` is the caller's: a claim that was made but not acknowledged is recognised by it.
         """
 
     async def attempt(
@@ -87,7 +87,7 @@ def call_key(run: Run, question: ToolRequest) -> str:
 
 
 class JournalledCalls:
-    """The `Calls` port."""
+    """Satisfies nodes.ports.Calls: every call goes through the journal and the budget."""
 
     def __init__(self, journal: Journal, tools: Mapping[str, Tool], prices: Prices, budget: Budget) -> None:
         self.journal = journal
@@ -99,10 +99,12 @@ class JournalledCalls:
         """See `nodes.ports.Calls`."""
         tool = self._tools.get(question.tool)
         if tool is None:
-            lacking = "a key and address of its endpoint: set OPENAI_API_KEY, and OPENAI_BASE_URL for one of your own"
-            why = f", which takes {lacking}" if question.tool == "model" else ""
+            requirements = (
+                "a key and address of its endpoint: set OPENAI_API_KEY, and OPENAI_BASE_URL for one of your own"
+            )
+            hint = f", which takes {requirements}" if question.tool == "model" else ""
             raise MissingPart(
-                f"No tool named {question.tool} is set up{why}. Check it with python run.py doctor, then resume."
+                f"No tool named {question.tool} is set up{hint}. Check it with python run.py doctor, then resume."
             )
         key = call_key(run, question)
         question = replace(question, call_key=key)
@@ -112,29 +114,29 @@ class JournalledCalls:
         while True:
             # Reserved before the claim, so that a call that the budget forbids leaves no trace.
             async with self._budget.reserved(run, worst, self.journal.spent) as reservation:
-                owned = await self._claim(run, question, key, worst, token)
-                if isinstance(owned, Claimed):
-                    attempts = _Attempts(self, run, tool, question, key, worst, reservation, owned.call_id)
+                claim = await self._claim(run, question, key, worst, token)
+                if isinstance(claim, Claim):
+                    attempts = _Attempts(self, run, tool, question, key, worst, reservation, claim.call_id)
                     return ToolResponse(key, await attempts.until_usable(), reused=False)
-            if isinstance(owned, Stored):
-                await self.journal.reused(run, question, key, owned.usd)
-                return ToolResponse(key, owned.value, reused=True)
+            if isinstance(claim, StoredAnswer):
+                await self.journal.reused(run, question, key, claim.usd)
+                return ToolResponse(key, claim.value, reused=True)
             await asyncio.sleep(pause)
             self.require_time(run, question)
             pause = min(1.0, pause * 1.5)
 
     async def _claim(
         self, run: Run, question: ToolRequest, key: str, worst: Decimal | None, token: UUID
-    ) -> Claimed | Stored | None:
-        """As the journal's; a cancel leaves no claim behind, for which the next one to ask would wait for ever."""
+    ) -> Claim | StoredAnswer | None:
+        """Claim in the journal; a cancel leaves no claim behind, for which the next caller would wait for ever."""
         claiming = asyncio.ensure_future(self.journal.claim(run, question, key, worst, token))
         try:
             return await asyncio.shield(claiming)
         except asyncio.CancelledError:
             with suppress(Exception):
-                if isinstance(owned := await claiming, Claimed):
-                    nothing: Spent = (None, Decimal(0), "reported")
-                    await self.journal.fail(owned.call_id, "abandoned", "cancelled", "left before it asked", nothing)
+                if isinstance(claim := await claiming, Claim):
+                    no_cost: Spent = (None, Decimal(0), "reported")
+                    await self.journal.fail(claim.call_id, "abandoned", "cancelled", "left before it asked", no_cost)
                     await self.journal.unclaim(run, key)
             raise
 
@@ -158,25 +160,25 @@ class JournalledCalls:
         usd, basis = self._prices.price(question.model, usage)
         return usage, usd, basis
 
-    def left(self, run: Run, question: ToolRequest) -> tuple[float | None, str]:
-        """Seconds that an answer may still take, and the word for their end; None without a limit."""
-        left, word = self._budget.left(run), "run_deadline"
+    def seconds_left(self, run: Run, question: ToolRequest) -> tuple[float | None, str]:
+        """Seconds that an answer may still take, None without a limit, and the code of the limit that ends them."""
+        seconds, word = self._budget.seconds_left(run), "run_deadline"
         if question.timeouts.until is not None:
-            mine = question.timeouts.until - asyncio.get_running_loop().time()
-            if left is None or mine < left:
-                left, word = mine, "document_timeout"
-        return left, word
+            document_seconds = question.timeouts.until - asyncio.get_running_loop().time()
+            if seconds is None or document_seconds < seconds:
+                seconds, word = document_seconds, "document_timeout"
+        return seconds, word
 
     def require_time(self, run: Run, question: ToolRequest, wait: float = 0.0) -> None:
-        """Raise Transient, with the word for it, unless there is time left after so many seconds."""
-        left, word = self.left(run, question)
-        if left is not None and left <= wait:
-            raise left_for(question, word)
+        """Raise Transient, with the code of the limit, unless there is time left after so many seconds."""
+        seconds, word = self.seconds_left(run, question)
+        if seconds is not None and seconds <= wait:
+            raise abandoned_at_limit(question, word)
 
 
 @dataclass
 class _Attempts:
-    """The attempts of one question that is owned; the claim is given back when none of them is usable."""
+    """The attempts of one claimed call; the claim is released when none of them is usable."""
 
     calls: JournalledCalls
     run: Run
@@ -187,18 +189,18 @@ class _Attempts:
     reservation: Reservation
     call_id: int
     open: bool = True
-    """The row of the present attempt has no outcome yet."""
+    """Whether the row of the present attempt has no outcome yet."""
 
     async def until_usable(self) -> Mapping[str, Any]:
-        """Ask until an answer is usable. Raises what `Calls.call` raises."""
+        """Make attempts until an answer is usable. Raises what `Calls.call` raises."""
         journal = self.calls.journal
         try:
-            answer = await self._asked()
+            answer = await self._usable_answer()
             spent = self.calls.spent(self.tool, self.question, answer.usage)
-            await self._keep(answer, spent)
+            await self._record_answer(answer, spent)
             return answer.value
         except (DatabaseUnreachable, LeaseLost):
-            raise  # what became of the attempt is settled by who drives next: it may have been answered and charged
+            raise  # the next driver records the outcome of the attempt: it may have been answered and charged
         except asyncio.CancelledError:
             await asyncio.shield(self._abandon())
             raise
@@ -212,8 +214,8 @@ class _Attempts:
                 await journal.unclaim(self.run, self.key)
             raise
 
-    async def _keep(self, answer: ToolAnswer, spent: Spent) -> None:
-        """Write an answer down, which is paid: also for one who is told to leave while the database is away."""
+    async def _record_answer(self, answer: ToolAnswer, spent: Spent) -> None:
+        """Record an answer, which is paid for: also when this task is cancelled while the database is away."""
         complete = self.calls.journal.complete
         writing = asyncio.ensure_future(complete(self.run, self.key, self.call_id, answer.value, spent, answer.waited))
         try:
@@ -224,15 +226,15 @@ class _Attempts:
             raise
         finally:
             if writing.done() and not writing.cancelled() and writing.exception() is None:
-                self.reservation.settle(spent[1] or Decimal(0))
+                self.reservation.record(spent[1] or Decimal(0))
 
-    async def _asked(self) -> ToolAnswer:
+    async def _usable_answer(self) -> ToolAnswer:
         number, invalid, feedback = 1, 0, ""
         while True:
             try:
-                return await self._once(feedback)
+                return await self._attempt(feedback)
             except (Transient, AnswerInvalid) as error:
-                await self._failed(error)
+                await self._record_failure(error)
                 invalid += isinstance(error, AnswerInvalid)
                 if is_last(error, number, self.tool.attempts, invalid, self.question.timeouts):
                     raise (stops_the_run(error) or error) from error.__cause__
@@ -241,26 +243,26 @@ class _Attempts:
             self.calls.require_time(self.run, self.question, pause)
             await asyncio.sleep(pause)
             if draining():
-                raise asyncio.CancelledError  # as one that waits for its slot: what was asked about stays to be done
+                raise asyncio.CancelledError  # as one that waits for its slot: its document stays to be done
             self.reservation.renew()
             number += 1
             journal = self.calls.journal
             self.call_id = await journal.attempt(self.run, self.question, self.key, number, self.worst)
             self.open = True
 
-    async def _once(self, feedback: str) -> ToolAnswer:
-        """One attempt, for no longer than there is time."""
-        left, word = self.calls.left(self.run, self.question)
+    async def _attempt(self, feedback: str) -> ToolAnswer:
+        """Make one attempt, for no longer than there is time."""
+        seconds, word = self.calls.seconds_left(self.run, self.question)
         try:
-            async with asyncio.timeout(left) as limit:
+            async with asyncio.timeout(seconds) as limit:
                 return await self.tool.answer(self.question, feedback)
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise left_for(self.question, word) from None
+            raise abandoned_at_limit(self.question, word) from None
 
-    async def _failed(self, error: Transient | AnswerInvalid) -> None:
-        """A failed call is part of the cost: as reported, at its worst when unknown, else nothing."""
+    async def _record_failure(self, error: Transient | AnswerInvalid) -> None:
+        """Record a failed attempt with its cost: as reported, the worst price when unknown, else nothing."""
         if error.usage is not None:
             spent = self.calls.spent(self.tool, self.question, error.usage)
         elif isinstance(error, Transient) and error.unknown:
@@ -271,7 +273,7 @@ class _Attempts:
         state = "abandoned" if word in LATE else "failed"
         await self.calls.journal.fail(self.call_id, state, word, str(error), spent)
         self.open = False
-        self.reservation.settle(spent[1] or Decimal(0))
+        self.reservation.record(spent[1] or Decimal(0))
 
     async def _abandon(self) -> None:
         with suppress(RepriseError):

@@ -1,4 +1,4 @@
-"""What a call costs: from the operator's own list, else from the published prices that ship with `genai-prices`.
+"""The price of a call: from the operator's own list, else from the published prices that ship with `genai-prices`.
 
 A price that is not known is None and never 0: a budget that cannot be checked must not seem to be kept.
 """
@@ -55,7 +55,7 @@ class Prices:
         self._rates = {name.casefold(): _rate(name, fields) for name, fields in models.items()}
 
     def price(self, model: str, usage: Usage) -> tuple[Decimal | None, Basis]:
-        """US dollars and their basis: counts reported by the endpoint, estimated by us, or no known price."""
+        """Price a usage in US dollars, with the basis: counts of the endpoint, our estimate, or no known price."""
         rate = self._override(model)
         amount = rate.price(usage) if rate else _published(model, usage)
         if amount is None:
@@ -83,17 +83,20 @@ def _published(model: str, usage: Usage) -> Decimal | None:
 def _flat(model: str) -> Rate | None:
     """The published price as a rate; None where it depends on how long a prompt is, or is not known.
 
-    To look it up takes longer than all else about the price of a call.
+    Cached, since the look-up takes longer than all else about the price of a call.
     """
 
-    def million(usage: Usage) -> Decimal | None:
+    def calculated(usage: Usage) -> Decimal | None:
         return _calculated(model, usage)
 
-    whole = [million(Usage(10**6, 0, 0)), million(Usage(10**6, 10**6, 0)), million(Usage(0, 0, 10**6))]
-    small = [million(Usage(10**3, 0, 0)), million(Usage(10**3, 10**3, 0)), million(Usage(0, 0, 10**3))]
-    if any(one is None or other is None or one != 1000 * other for one, other in zip(whole, small, strict=True)):
+    per_million = [calculated(Usage(10**6, 0, 0)), calculated(Usage(10**6, 10**6, 0)), calculated(Usage(0, 0, 10**6))]
+    per_thousand = [calculated(Usage(10**3, 0, 0)), calculated(Usage(10**3, 10**3, 0)), calculated(Usage(0, 0, 10**3))]
+    if any(
+        million_price is None or thousand_price is None or million_price != 1000 * thousand_price
+        for million_price, thousand_price in zip(per_million, per_thousand, strict=True)
+    ):
         return None
-    fresh, cached, out = (Decimal(amount or 0) for amount in whole)
+    fresh, cached, out = (Decimal(amount or 0) for amount in per_million)
     return Rate(fresh, cached, out)
 
 
@@ -103,10 +106,10 @@ def _calculated(model: str, usage: Usage) -> Decimal | None:
         cache_read_tokens=min(usage.tokens_cached, usage.tokens_in),
         output_tokens=usage.tokens_out,
     )
-    entry = _entry(model)
-    if entry is None:
+    published = _published_name(model)
+    if published is None:
         return None
-    provider, name = entry
+    provider, name = published
     try:
         return calc_price(counts, name, provider_id=provider).total_price
     except (LookupError, ValueError):
@@ -114,7 +117,7 @@ def _calculated(model: str, usage: Usage) -> Decimal | None:
 
 
 @lru_cache(maxsize=256)
-def _entry(model: str) -> tuple[str | None, str] | None:
+def _published_name(model: str) -> tuple[str | None, str] | None:
     """(provider, name) under which the published list has a price above 0 for this model."""
     for provider, name in _spellings(model.strip()):
         try:
@@ -127,25 +130,25 @@ def _entry(model: str) -> tuple[str | None, str] | None:
 
 
 def _spellings(model: str) -> Iterator[tuple[str | None, str]]:
-    """A bare name may be anybody's; "openai/gpt-4.1" is a gateway's name for that provider's model."""
-    first, slash, rest = model.partition("/")
+    """Spellings (provider, name) of a model: "openai/gpt-4.1" is a gateway's, a bare name may be anybody's."""
+    prefix, slash, name = model.partition("/")
     if not slash:
         yield None, model
         return
     yield "openrouter", model
-    yield _PREFIXES.get(first.casefold(), first), rest
-    if "/" in rest:
-        yield from _spellings(rest)
+    yield _PREFIXES.get(prefix.casefold(), prefix), name
+    if "/" in name:
+        yield from _spellings(name)
 
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        price_list = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
     except OSError as error:
         raise OperatorError(f"The price list {path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise OperatorError(f"The price list {path} is not valid TOML: {error}.") from error
-    models = data.get("models")
+    models = price_list.get("models")
     if not isinstance(models, dict) or not models:
         raise OperatorError(f'The price list {path} names no model: write a table [models."NAME"] for each.')
     return models
@@ -162,10 +165,10 @@ def _rate(name: str, fields: Any) -> Rate:
     return Rate(amounts["input"], cached, amounts["output"])
 
 
-def _amount(name: str, part: str, value: Any) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+def _amount(name: str, part: str, price: Any) -> Decimal:
+    if isinstance(price, bool) or not isinstance(price, int | float | Decimal):
         raise OperatorError(f"The price of {name}: {part} must be a number of US dollars per million tokens.")
-    amount = Decimal(str(value))
+    amount = Decimal(str(price))
     if not amount.is_finite() or amount < 0:
         raise OperatorError(f"The price of {name}: {part} must be 0 or more.")
     return amount

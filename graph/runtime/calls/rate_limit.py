@@ -1,4 +1,4 @@
-"""A tool that keeps to the rates of its endpoint: all its callers wait together, also when one of them is refused."""
+"""The rate limit of an endpoint: all callers of its tool wait together, also when one of them is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WINDOW = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What an endpoint takes within this process; 0: no limit."""
+    """Limits of an endpoint within this process; 0: no limit."""
 
     concurrency: int = 0
     requests_per_minute: int = 0
@@ -37,11 +37,11 @@ class RateLimit:
     def __init__(self, rates: Rates) -> None:
         self.rates = rates
         self.quiet_until = 0.0
-        """By the clock of the event loop: nobody asks before."""
+        """By the clock of the event loop: no call is made before."""
         self._refused = 0
         self._busy = 0
         self._turns: deque[_Turn] = deque()
-        """Of the last minute, oldest first."""
+        """Calls of the last minute, oldest first."""
         self._gate = asyncio.Lock()
         self._freed = asyncio.Event()
 
@@ -67,42 +67,42 @@ class RateLimit:
             self._freed.set()
 
     def refused(self, retry_after: float | None) -> None:
-        """The endpoint asked to slow down: everybody does."""
+        """Make every caller wait, since the endpoint asked to slow down."""
         self._refused += 1
         doubled = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (self._refused - 1)) * random.uniform(0.75, 1.0)
         self.quiet_until = max(self.quiet_until, _now() + (doubled if retry_after is None else retry_after))
         self._freed.set()
 
-    def look_again(self) -> None:
-        """Let whoever waits work out anew how long there is to wait."""
+    def wake(self) -> None:
+        """Have a waiting caller compute its waiting time anew."""
         self._freed.set()
 
     def answered(self) -> None:
-        """The endpoint is at ease again."""
+        """Reset the doubling of pauses, since the endpoint has answered."""
         self._refused = 0
 
     def _wait(self, tokens: int) -> float:
-        """Seconds until such a call may be made; infinite until another one ends."""
-        now, rates = _now(), self.rates
-        while self._turns and self._turns[0].at <= now - WINDOW:
+        """Seconds until a call of so many tokens may be made; infinite until another call ends."""
+        clock_time, rates = _now(), self.rates
+        while self._turns and self._turns[0].at <= clock_time - WINDOW:
             self._turns.popleft()
         if rates.concurrency and self._busy >= rates.concurrency:
             return float("inf")
-        waits = [self.quiet_until - now]
+        waits = [self.quiet_until - clock_time]
         if rates.requests_per_minute and len(self._turns) >= rates.requests_per_minute:
-            waits.append(self._turns[-rates.requests_per_minute].at + WINDOW - now)
+            waits.append(self._turns[-rates.requests_per_minute].at + WINDOW - clock_time)
         if rates.tokens_per_minute:
-            waits.append(self._wait_for_tokens(min(tokens, rates.tokens_per_minute), now))
+            waits.append(self._wait_for_tokens(min(tokens, rates.tokens_per_minute), clock_time))
         return max(waits)
 
-    def _wait_for_tokens(self, tokens: int, now: float) -> float:
+    def _wait_for_tokens(self, tokens: int, clock_time: float) -> float:
         over = sum(turn.tokens for turn in self._turns) + tokens - self.rates.tokens_per_minute
         for turn in self._turns:
             if over <= 0:
                 break
             over -= turn.tokens
             if over <= 0:
-                return turn.at + WINDOW - now
+                return turn.at + WINDOW - clock_time
         return 0.0
 
 
@@ -114,11 +114,11 @@ class _Turn:
 
 
 class RateLimited:
-    """Satisfies ports.Tool around another one."""
+    """A tool within the rate limit of its endpoint; satisfies nodes.ports.Tool."""
 
-    def __init__(self, tool: Tool, pace: RateLimit) -> None:
+    def __init__(self, tool: Tool, rate_limit: RateLimit) -> None:
         self._tool = tool
-        self._pace = pace
+        self._rate_limit = rate_limit
 
     @property
     def name(self) -> str:
@@ -132,11 +132,11 @@ class RateLimited:
         return self._tool.worst_usage(question)
 
     async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
-        """Ask once, in turn. Raises what the tool raises."""
+        """Call the tool once, in turn. Raises what the tool raises."""
         worst = self._tool.worst_usage(question)
-        began = _now()
-        async with self._pace.turn(worst.tokens_in + worst.tokens_out if worst else 0) as turn:
-            waited = _now() - began
+        asked_at = _now()
+        async with self._rate_limit.turn(worst.tokens_in + worst.tokens_out if worst else 0) as turn:
+            waited = _now() - asked_at
             try:
                 answer = await self._tool.answer(question, feedback)
             except (Transient, AnswerInvalid) as error:
@@ -144,26 +144,26 @@ class RateLimited:
                     error.word == "rate_limited" or error.retry_after is not None
                 )
                 if slow_down and isinstance(error, Transient):
-                    # A longer silence stops the run; who asks again after that, asks for himself.
-                    self._pace.refused(None if (error.retry_after or 0) > LONGEST_SILENCE else error.retry_after)
+                    # A longer silence stops the run; a later run finds out for itself.
+                    self._rate_limit.refused(None if (error.retry_after or 0) > LONGEST_SILENCE else error.retry_after)
                     turn.tokens = 0
                 elif error.usage is not None:
                     turn.tokens = error.usage.tokens_in + error.usage.tokens_out
                 raise
-            self._pace.answered()
+            self._rate_limit.answered()
             turn.tokens = answer.usage.tokens_in + answer.usage.tokens_out
             return replace(answer, waited=answer.waited + waited)
 
 
-_paces: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, RateLimit]] = WeakKeyDictionary()
+_rate_limits: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, RateLimit]] = WeakKeyDictionary()
 
 
-def pace_of(endpoint: str, rates: Rates) -> RateLimit:
-    """The one pace of an endpoint in this process; the rates that were named last hold."""
-    paces = _paces.setdefault(asyncio.get_running_loop(), {})
-    pace = paces.setdefault(endpoint, RateLimit(rates))
-    pace.rates = rates
-    return pace
+def rate_limit_of(endpoint: str, rates: Rates) -> RateLimit:
+    """The rate limit that this process shares for an endpoint; the rates of the last call hold."""
+    rate_limits = _rate_limits.setdefault(asyncio.get_running_loop(), {})
+    rate_limit = rate_limits.setdefault(endpoint, RateLimit(rates))
+    rate_limit.rates = rates
+    return rate_limit
 
 
 def _now() -> float:

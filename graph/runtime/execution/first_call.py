@@ -1,4 +1,4 @@
-"""How long it took from the start of this process to the first question that it really asked."""
+"""The time from the start of this process to its first call of a tool."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import psutil
 
 from graph.runtime.fault_points import listening
 
-ASKED = "tool."
-"""Begins the boundaries that are passed when a tool is asked; what is reused from the ledger passes none."""
+TOOL_POINTS = "tool."
+"""Prefix of the fault points of tools; an answer that is reused from the journal passes none."""
 
 
 @contextmanager
 def first_work(on_event: Callable[[Mapping[str, Any]], None] | None) -> Iterator[None]:
-    """Emit {"event": "first_work", "seconds", "cpu_seconds", "tool"} when a tool is first asked within the block.
+    """Emit {"event": "first_work", "seconds", "cpu_seconds", "tool"} when a tool is first called within the block.
 
     Both count from the start of the process; cpu_seconds is what it computed itself, however busy the machine was.
     """
     with ExitStack() as stack:
 
         def listen(passed: str) -> None:
-            if passed.startswith(ASKED) and passed.endswith(":before"):
+            if passed.startswith(TOOL_POINTS) and passed.endswith(":before"):
                 stack.close()
                 seconds = time.time() - psutil.Process().create_time()
                 if on_event is not None:
-                    tool = passed.removeprefix(ASKED).removesuffix(":before")
+                    tool = passed.removeprefix(TOOL_POINTS).removesuffix(":before")
                     computing = round(time.process_time(), 3)
                     on_event(
                         {"event": "first_work", "seconds": round(seconds, 3), "cpu_seconds": computing, "tool": tool}

@@ -1,4 +1,4 @@
-"""Signs of life of a run: a row every few seconds, the same as an event, and how far it is from storage alone."""
+"""Heartbeat and progress of a run: a row and an event every few seconds, and the progress as storage has it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from nodes.domain.shared.errors import RepriseError
 from nodes.ports import Ledger
 
 BEAT_SECONDS = 2.0
-"""Between two signs of life."""
+"""Seconds between two heartbeats."""
 
 Emit = Callable[[Mapping[str, Any]], None]
 
 
-class _Pulse:
-    """Beats when it is due, across the borders of super-steps; satisfies nodes.ports.Heartbeat."""
+class _Heartbeat:
+    """Emits progress whenever a beat is due, across the borders of super-steps; satisfies nodes.ports.Heartbeat."""
 
     def __init__(self, seconds: float = BEAT_SECONDS) -> None:
         self._seconds = seconds
@@ -33,19 +33,19 @@ class _Pulse:
 
     @asynccontextmanager
     async def during(self, run: Run, emit: Emit) -> AsyncIterator[None]:
-        beating = asyncio.create_task(self._keep(run, emit), name=f"pulse {run.run_id}")
+        beating = asyncio.create_task(self._beat_until_cancelled(run, emit), name=f"pulse {run.run_id}")
         try:
             yield
         finally:
             await ended([beating])
 
-    async def _keep(self, run: Run, emit: Emit) -> None:
+    async def _beat_until_cancelled(self, run: Run, emit: Emit) -> None:
         while True:
             last = self._last.get(run.run_id)
             due = 0.0 if last is None else last + self._seconds - time.monotonic()
             await asyncio.sleep(max(due, 0.0))
             self._last[run.run_id] = time.monotonic()
-            # A sign of life is no reason to end a run: whatever is wrong, the next call of a tool meets it too.
+            # A heartbeat is no reason to end a run: whatever is wrong, the next call of a tool meets it too.
             with contextlib.suppress(RepriseError):
                 emit({"event": "progress", **await self._beat(run)})
 
@@ -53,8 +53,8 @@ class _Pulse:
         raise NotImplementedError
 
 
-class PostgresHeartbeat(_Pulse):
-    """Writes heartbeats."""
+class PostgresHeartbeat(_Heartbeat):
+    """Writes each heartbeat to the database and emits the progress that storage shows."""
 
     def __init__(self, database: Database, seconds: float = BEAT_SECONDS) -> None:
         super().__init__(seconds)
@@ -65,8 +65,8 @@ class PostgresHeartbeat(_Pulse):
         return await progress(self._database, run.run_id)
 
 
-class MemoryHeartbeat(_Pulse):
-    """Only emits: nobody else can watch what is in this process alone."""
+class MemoryHeartbeat(_Heartbeat):
+    """Only emits progress: nobody else can watch a run that is in this process alone."""
 
     def __init__(self, ledger: Ledger, seconds: float = BEAT_SECONDS) -> None:
         super().__init__(seconds)
@@ -75,9 +75,11 @@ class MemoryHeartbeat(_Pulse):
 
     async def _beat(self, run: Run) -> Mapping[str, Any]:
         tally, spend = await self._ledger.tally(run.run_id), await self._ledger.spent(run.run_id)
-        documents, now = tally.documents, time.monotonic()
+        documents, clock_time = tally.documents, time.monotonic()
         settled = documents["done"] + documents["failed"] + documents["skipped"]
-        began, settled_then, pages_then = self._first.setdefault(run.run_id, (now, settled, tally.pages["total"]))
+        began, settled_at_start, pages_at_start = self._first.setdefault(
+            run.run_id, (clock_time, settled, tally.pages["total"])
+        )
         row = {
             "total": documents["total"],
             "settled": settled,
@@ -86,15 +88,15 @@ class MemoryHeartbeat(_Pulse):
             "usd": spend.usd,
             "budget_usd": run.settings.budget_usd,
             "silent_seconds": 0,
-            "beat_documents": settled - settled_then,
-            "beat_pages": tally.pages["total"] - pages_then,
-            "beat_seconds": now - began,
+            "beat_documents": settled - settled_at_start,
+            "beat_pages": tally.pages["total"] - pages_at_start,
+            "beat_seconds": clock_time - began,
         }
         return _progress(row)
 
 
 class DocumentProgress(TypedDict):
-    """Documents of a run: all, those that need no more work, those tried again later, the pace."""
+    """Counts of documents: all, settled ones that need no more work, deferred ones; and the pace a minute."""
 
     total: int
     settled: int
@@ -103,7 +105,7 @@ class DocumentProgress(TypedDict):
 
 
 class PageProgress(TypedDict):
-    """Pages that were read, and the pace."""
+    """Count of pages that were read, and the pace a minute."""
 
     total: int
     a_minute: float | None
@@ -129,11 +131,11 @@ class Progress(TypedDict):
     in_flight: int
     oldest_call: OldestCall | None
     silent_seconds: float | None
-    """Since the last sign of life; None where there was none."""
+    """Since the last heartbeat; None where there was none."""
 
 
 async def progress(database: Database, run_id: str) -> Progress:
-    """Read how far a run is, from storage alone."""
+    """Read the progress of a run from storage alone."""
     return _progress(await database.row("progress", run_id=run_id) or {})
 
 

@@ -18,12 +18,12 @@ Following = Callable[[], Awaitable[Sequence[int]]]
 GRACE_SECONDS = 20.0
 """How long calls in flight may go on after a drain was asked for, or after another document broke the run."""
 
-LOOK_SECONDS = 0.2
-"""How often a waiting step looks whether it is to stop."""
+CHECK_SECONDS = 0.2
+"""How often a waiting step checks whether it is to stop."""
 
 
 class PlainPool:
-    """The documents of one batch, `concurrency` at a time; nothing outlives the step."""
+    """Processes the documents of one batch, `concurrency` at a time; nothing outlives the step."""
 
     async def process(
         self,
@@ -38,10 +38,10 @@ class PlainPool:
         wait: float | None = None,
         lane: int = 0,
     ) -> list[int]:
-        """See nodes.ports.Pool; `following` is left alone, and what is late is cancelled."""
+        """See nodes.ports.Pool; `following` is not called, and late documents are cancelled."""
         pool = ReadAhead()
         try:
-            return await pool.process(run, wanted, _nothing, work, on_done, stop, ahead=ahead, wait=wait, lane=lane)
+            return await pool.process(run, wanted, _no_ordinals, work, on_done, stop, ahead=ahead, wait=wait, lane=lane)
         finally:
             await pool.aclose()
 
@@ -53,10 +53,10 @@ class PlainPool:
 class ReadAhead:
     """Keeps `concurrency` documents in flight across the borders of batches, so that a slow one idles nobody.
 
-    With `ahead`, so many more are prepared while those in their slots are asked about.
+    With `ahead`, so many more are prepared while those in their slots are being processed.
 
     Belongs to one driver of one run, which closes it on every exit. While `away` says that the database is away nobody
-    can finish, so that time is not held against a document.
+    can finish, so that this time does not count for a document.
     """
 
     def __init__(self, grace: float = GRACE_SECONDS, away: Callable[[], bool] = lambda: False) -> None:
@@ -82,12 +82,12 @@ class ReadAhead:
 
     @property
     def draining(self) -> bool:
-        """No new call may begin."""
+        """Whether no new call may begin."""
         return not self._open or self._stop()
 
     @property
     def in_flight(self) -> int:
-        """Documents at work now."""
+        """Number of documents that are being processed."""
         return len(self._running)
 
     async def process(
@@ -103,7 +103,7 @@ class ReadAhead:
         wait: float | None = None,
         lane: int = 0,
     ) -> list[int]:
-        """See nodes.ports.Pool; what is late stays in flight."""
+        """See nodes.ports.Pool; late documents stay in flight."""
         if self._ahead is None:
             self._slots = asyncio.Semaphore(run.settings.concurrency)
         if self._ahead is None or lane != self._lane:
@@ -128,7 +128,7 @@ class ReadAhead:
                 return sorted(self._missing)
             self._changed.clear()
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
+                async with asyncio.timeout(CHECK_SECONDS):
                     await self._changed.wait()
         return []
 
@@ -138,7 +138,7 @@ class ReadAhead:
 
     @asynccontextmanager
     async def own_slot(self) -> AsyncIterator[None]:
-        """One of `concurrency` places; a document that waits for one at a drain is left there."""
+        """Hold one of `concurrency` slots; a document that waits for one at a drain is cancelled."""
         task = asyncio.current_task()
         assert task is not None
         slots = self._slots
@@ -157,7 +157,7 @@ class ReadAhead:
             slots.release()
 
     async def aclose(self) -> None:
-        """Cancel what is left; each call in flight is journalled as abandoned."""
+        """Cancel all documents in flight; each of their calls is journalled as abandoned."""
         self._open = False
         while self._running:
             await ended(list(self._running.values()))
@@ -189,7 +189,7 @@ class ReadAhead:
         elif (error := task.exception()) is not None:
             self._error = self._error or error
         elif lane != self._lane:
-            # It was begun in the lane before, with the limits of that one: this lane looks at it anew.
+            # It was begun in the lane before, with the limits of that one: this lane processes it anew.
             if ordinal in self._missing:
                 self._queue.append(ordinal)
         else:
@@ -203,7 +203,7 @@ class ReadAhead:
         self._fill()
 
     async def drain(self) -> None:
-        """No new document; those in flight get the grace, then they are cancelled."""
+        """Begin no new document; those in flight get the grace, then they are cancelled."""
         self._open = False
         for task in self._waiting:
             task.cancel()
@@ -213,7 +213,7 @@ class ReadAhead:
 
 
 _pool: ContextVar[ReadAhead | None] = ContextVar("pool", default=None)
-"""Of the document that the current task works on."""
+"""The pool of the document that the current task works on."""
 
 
 async def _run(pool: ReadAhead, work: Work, ordinal: int) -> None:
@@ -232,5 +232,5 @@ async def _slot() -> AsyncIterator[None]:
         yield
 
 
-async def _nothing() -> Sequence[int]:
+async def _no_ordinals() -> Sequence[int]:
     return ()

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
-from graph.runtime.calls.journal import Claimed, Spent, Stored
+from graph.runtime.calls.journal import Claim, Spent, StoredAnswer
 from nodes.domain.runs.settings import Run, Spend
 from nodes.ports import ToolRequest
 
@@ -46,15 +46,15 @@ class MemoryJournal:
 
     async def claim(
         self, run: Run, question: ToolRequest, key: str, worst_usd: Decimal | None, token: UUID
-    ) -> Claimed | Stored | None:
+    ) -> Claim | StoredAnswer | None:
         answer = self._answers.get((run.matter, key))
         if answer is None or (answer.state == "rejected" and answer.run_id != run.run_id):
             call_id = await self.attempt(run, question, key, 1, worst_usd)
             self._answers[run.matter, key] = _Answer("claimed", run.run_id, call_id)
-            return Claimed(call_id)
+            return Claim(call_id)
         if answer.state == "claimed":
             return None
-        return Stored(answer.value, self.calls[answer.call_id].spent[1])
+        return StoredAnswer(answer.value, self.calls[answer.call_id].spent[1])
 
     async def attempt(self, run: Run, question: ToolRequest, key: str, number: int, worst_usd: Decimal | None) -> int:
         self.calls.append(Call(run.run_id, key, question.tool, question.document, question.model, number))
@@ -92,11 +92,11 @@ class MemoryJournal:
         return self.spend(run_id).usd
 
     def spend(self, run_id: str) -> Spend:
-        """What the calls of a run cost."""
-        mine = [call.spent for call in self.calls if call.run_id == run_id]
-        unpriced = sum(basis == "unknown" for _, _, basis in mine)
-        estimated = any(basis == "estimated" for _, _, basis in mine)
+        """Cost of the calls of a run."""
+        charges = [call.spent for call in self.calls if call.run_id == run_id]
+        unpriced = sum(basis == "unknown" for _, _, basis in charges)
+        estimated = any(basis == "estimated" for _, _, basis in charges)
         basis: Literal["reported", "estimated", "unknown"] = (
             "unknown" if unpriced else "estimated" if estimated else "reported"
         )
-        return Spend(sum((usd for _, usd, _ in mine if usd is not None), Decimal(0)), basis, unpriced)
+        return Spend(sum((usd for _, usd, _ in charges if usd is not None), Decimal(0)), basis, unpriced)

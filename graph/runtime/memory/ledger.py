@@ -1,4 +1,4 @@
-"""The ledger in memory: for plain LangGraph with a memory saver, and for tests that look at what was written."""
+"""The ledger in memory: for plain LangGraph with a memory saver, and for tests that look into it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nodes.domain.text.search_entries import Entry
 
 
 class MemoryLedger:
-    """Satisfies nodes.ports.Ledger; its dictionaries are what a test looks at."""
+    """Satisfies nodes.ports.Ledger; its dictionaries are open to tests."""
 
     def __init__(self, journal: MemoryJournal | None = None) -> None:
         self.runs: dict[str, Run] = {}
@@ -30,9 +30,9 @@ class MemoryLedger:
         self._journal = journal
 
     async def open_run(self, run: Run, documents: Sequence[SourceDocument]) -> Run:
-        for known in self.runs.values():
-            if known.thread_id == run.thread_id:
-                return known
+        for existing_run in self.runs.values():
+            if existing_run.thread_id == run.thread_id:
+                return existing_run
         self.runs[run.run_id] = run
         self.rows[run.run_id] = [
             DocumentResult(ordinal, document.document, document.sha256, "pending")
@@ -41,9 +41,9 @@ class MemoryLedger:
         return run
 
     async def fork_run(self, run: Run, parent_run_id: str) -> Run | None:
-        for known in self.runs.values():
-            if known.thread_id == run.thread_id:
-                return known
+        for existing_run in self.runs.values():
+            if existing_run.thread_id == run.thread_id:
+                return existing_run
         rows = self.rows[parent_run_id]
         if any(row.state not in ("done", "failed", "skipped") for row in rows):
             return None
@@ -97,12 +97,14 @@ class MemoryLedger:
         return list(self.named.get(run_id, {}).values())
 
     async def decide(self, run_id: str, decisions: Sequence[Decision]) -> int:
-        kept = self.decided.setdefault(run_id, [])
+        history = self.decided.setdefault(run_id, [])
         new = 0
         for decision in decisions:
-            last = next((one for one in reversed(kept) if one.finding_id == decision.finding_id), None)
-            if last is None or _said(last) != _said(decision):
-                kept.append(decision)
+            previous = next(
+                (earlier for earlier in reversed(history) if earlier.finding_id == decision.finding_id), None
+            )
+            if previous is None or _substance(previous) != _substance(decision):
+                history.append(decision)
                 new += 1
         return new
 
@@ -133,5 +135,5 @@ class MemoryLedger:
         return tally(Counter(row.state for row in rows), pages, sum(row.findings for row in rows), units)
 
 
-def _said(decision: Decision) -> tuple[str, str, str, str]:
+def _substance(decision: Decision) -> tuple[str, str, str, str]:
     return decision.verdict, decision.reviewer, decision.reason, decision.packet

@@ -17,9 +17,9 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from graph.runtime.fault_points import boundary
+from graph.runtime.fault_points import fault_point
 from graph.runtime.postgres.database import Pool, translated
-from graph.runtime.postgres.reconnect import Outage, Repeats
+from graph.runtime.postgres.reconnect import Outage, Retries
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ def strict_serializer() -> JsonPlusSerializer:
 
 
 class InstrumentedSaver(AsyncPostgresSaver):
-    """LangGraph's saver, within boundaries and through outages: what it writes are upserts, so they can be repeated."""
+    """LangGraph's saver within fault points and through outages: it writes upserts, which can be repeated."""
 
     outage: Outage
 
@@ -65,19 +65,19 @@ class InstrumentedSaver(AsyncPostgresSaver):
         return await self._load_checkpoint_tuple(row)
 
     async def _through(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
-        repeats = Repeats(self.outage)
+        retries = Retries(self.outage)
         while True:
-            await repeats.ready()
+            await retries.ready()
             try:
-                with boundary(name):
+                with fault_point(name):
                     return await work()
             except psycopg.Error as error:
-                if not await repeats.again(error):
+                if not await retries.may_retry(error):
                     raise translated(error) from error
 
 
 class LoadedCheckpoints(BaseCheckpointSaver[str]):
-    """Checkpoints that were read already, by thread; for a graph that only reads states."""
+    """A saver of checkpoints that are loaded already, by thread; for a graph that only reads states."""
 
     def __init__(self, tuples: Mapping[str, CheckpointTuple]) -> None:
         super().__init__()

@@ -17,13 +17,13 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from graph.runtime.fault_points import boundary
+from graph.runtime.fault_points import fault_point
 from graph.runtime.postgres.database_address import unreachable
-from graph.runtime.postgres.reconnect import Outage, Repeats, first_line
+from graph.runtime.postgres.reconnect import Outage, Retries, first_line
 from nodes.domain.shared.errors import DatabaseUnreachable, LeaseLost, OperatorError, SchemaOutdated
 
-# What the library says of a lost connection is said by us, once and in our words; a program with logs of its own still
-# gets it.
+# We report a lost connection ourselves, once and in our words; a program with logs of its own still gets the
+# messages of the library.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 FENCED = "RP001"
@@ -35,25 +35,25 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 @cache
 def queries() -> Mapping[str, bytes]:
     """Every query of graph/runtime/sql by its name."""
-    found: dict[str, bytes] = {}
+    statements: dict[str, bytes] = {}
     for file in resources.files("graph.runtime.postgres").joinpath("sql").iterdir():
         if file.name.endswith(".sql"):
             for block in re.split(r"^-- name: ", file.read_text("utf-8"), flags=re.M)[1:]:
                 name, _, body = block.partition("\n")
-                assert name.strip() not in found, f"two queries are named {name}"
+                assert name.strip() not in statements, f"two queries are named {name}"
                 lines = [line for line in body.splitlines() if not line.startswith("--")]
-                found[name.strip()] = "\n".join(lines).strip().encode()
-    return found
+                statements[name.strip()] = "\n".join(lines).strip().encode()
+    return statements
 
 
 def storable(value: Any) -> Any:
-    """The value without NUL and lone surrogates, which neither text nor jsonb can hold."""
+    """Replace NUL and lone surrogates, which neither text nor jsonb can hold."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, Mapping):
-        return {storable(key): storable(item) for key, item in value.items()}
+        return {storable(name): storable(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [storable(item) for item in value]
+        return [storable(part) for part in value]
     return value
 
 
@@ -66,7 +66,7 @@ def as_jsonb(value: Any) -> Jsonb:
 
 
 class Pool(AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]):
-    """A pool that knows how an outage of its server is waited for; made by `open_pool`."""
+    """A pool of connections with the outage handling of its server; made by `open_pool`."""
 
     outage: Outage
 
@@ -80,7 +80,7 @@ def open_pool(
     several pools.
     """
     # Options of the address itself, such as a time-out, hold beside ours.
-    given = psycopg.conninfo.conninfo_to_dict(url).get("options") or ""
+    url_options = psycopg.conninfo.conninfo_to_dict(url).get("options") or ""
     pool = Pool(
         url,
         min_size=1,
@@ -93,7 +93,7 @@ def open_pool(
             "autocommit": True,
             "row_factory": dict_row,
             "prepare_threshold": prepare_threshold,
-            "options": f"{given} -c TimeZone=UTC -c reprise.owner={owner}".lstrip(),
+            "options": f"{url_options} -c TimeZone=UTC -c reprise.owner={owner}".lstrip(),
             "connect_timeout": 10,
             "application_name": "reprise",
             # A server whose machine or network is gone says nothing; without these it would be waited for for hours.
@@ -105,7 +105,7 @@ def open_pool(
         check=_check,
     )
     pool.outage = outage or Outage(url)
-    pool.outage.covers(pool)
+    pool.outage.add_pool(pool)
     return pool
 
 
@@ -115,11 +115,11 @@ async def _check(connection: psycopg.AsyncConnection[DictRow]) -> None:
     The server is asked only when it has said something unasked: that is how a restart and a kill of the connection
     show. To ask each time would double the statements of a run.
     """
-    if connection.closed or _has_something_to_say(connection.pgconn.socket):
+    if connection.closed or _has_pending_input(connection.pgconn.socket):
         await AsyncConnectionPool.check_connection(connection)
 
 
-def _has_something_to_say(socket: int) -> bool:
+def _has_pending_input(socket: int) -> bool:
     if not hasattr(select, "poll"):
         return True
     poll = select.poll()
@@ -140,7 +140,7 @@ class Database:
 
     @property
     def outage(self) -> Outage:
-        """How an outage of the server is waited for."""
+        """Outage handling of the server."""
         return self.pool.outage
 
     async def rows(self, query: str, **values: Any) -> list[dict[str, Any]]:
@@ -159,30 +159,30 @@ class Database:
     async def once(self, query: str, **values: Any) -> dict[str, Any] | None:
         """The first row, or None; an outage is not waited for."""
         try:
-            rows, _ = await self._sent(query, values)
+            rows, _ = await self._send(query, values)
         except psycopg.Error as error:
             raise translated(error) from error
         return rows[0] if rows else None
 
     async def _run(self, query: str, values: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
-        repeats = Repeats(self.outage)
+        retries = Retries(self.outage)
         while True:
-            await repeats.ready()
+            await retries.ready()
             try:
-                return await self._sent(query, values)
+                return await self._send(query, values)
             except psycopg.Error as error:
-                if not await repeats.again(error):
+                if not await retries.may_retry(error):
                     raise translated(error) from error
 
-    async def _sent(self, query: str, values: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
-        with boundary(f"sql.{query}"):
+    async def _send(self, query: str, values: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
+        with fault_point(f"sql.{query}"):
             async with self.pool.connection() as connection:
                 cursor = await connection.execute(queries()[query], values)
                 return (await cursor.fetchall() if cursor.description else []), cursor.rowcount
 
 
 def translated(error: psycopg.Error) -> Exception:
-    """Our word for what Postgres or the pool said; the error itself when it is a fault of ours."""
+    """Our error for one of Postgres or of the pool; the error itself when it is a bug of ours."""
     if error.sqlstate == FENCED:
         return LeaseLost(
             f"Stopped: {error.diag.message_primary}; nothing more was written here. "
@@ -208,7 +208,7 @@ def translated(error: psycopg.Error) -> Exception:
     return error
 
 
-async def pooled(
+async def connected_pool(
     url: str, owner: str, *, size: int, prepare_threshold: int | None = 5, outage: Outage | None = None
 ) -> Pool:
     """An open pool with at least one good connection.

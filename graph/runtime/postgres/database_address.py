@@ -1,4 +1,4 @@
-"""What may be said of the address of a database: never its password, nor a piece of one that was written badly."""
+"""Messages about the address of a database: they never show its password, nor a piece of one that was written badly."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ FORM = "write postgresql://USER:PASSWORD@HOST:5432/DATABASE"
 
 
 def unreachable(url: str, error: Exception) -> DatabaseUnreachable:
-    """The sentence for a server that was not reached at this libpq address, and why."""
-    said = problem_with(url, error)
+    """The error for a server that was not reached at this libpq address, with the reason."""
+    problem = problem_with(url, error)
     if not isinstance(error, psycopg.OperationalError) or _ill_written(url):
-        return DatabaseUnreachable(f"REPRISE_DATABASE_URL is no address of a Postgres server: {said}.")
+        return DatabaseUnreachable(f"REPRISE_DATABASE_URL is no address of a Postgres server: {problem}.")
     return DatabaseUnreachable(
-        f"The database at {_place(url)} cannot be reached ({said}): "
+        f"The database at {_place(url)} cannot be reached ({problem}): "
         "check REPRISE_DATABASE_URL, or unset it to use the embedded server."
     )
 
 
 def problem_with(url: str, error: Exception) -> str:
-    """What is wrong, in a few words.
+    """Describe in a few words what is wrong with an address or its server.
 
     The library quotes from an address that it cannot take apart, and of a password with an @ in it takes the rest for
     the name of the host: then its words are not repeated.
@@ -33,10 +33,10 @@ def problem_with(url: str, error: Exception) -> str:
 
 
 def _ill_written(url: str) -> bool:
-    """A password with a sign that ends it too early. Only of an address that did not work: one that did may hold an @
-    behind its host."""
-    _, mark, rest = url.partition("://")
-    user, at, _ = rest.rpartition("@")
+    """Whether the password holds a sign that ends it too early. Ask it only of an address that did not work: one that
+    did may hold an @ behind its host."""
+    _, mark, authority = url.partition("://")
+    user, at, _ = authority.rpartition("@")
     return bool(mark and at) and any(sign in user.partition(":")[2] for sign in "@:/?#")
 
 

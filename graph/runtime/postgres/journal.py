@@ -7,14 +7,14 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
-from graph.runtime.calls.journal import Claimed, Spent, Stored
+from graph.runtime.calls.journal import Claim, Spent, StoredAnswer
 from graph.runtime.postgres.database import Database, as_jsonb, storable
 from graph.runtime.postgres.lease import OWNER
 from nodes.domain.runs.settings import Run
 from nodes.ports import ToolRequest
 
 CLAIM_SECONDS = 600
-"""How long a claim of plain LangGraph holds, which has no lease to hang on."""
+"""How long a claim holds under plain LangGraph, which has no lease to bind it to."""
 
 
 class PostgresJournal:
@@ -29,7 +29,7 @@ class PostgresJournal:
 
     async def claim(
         self, run: Run, question: ToolRequest, key: str, worst_usd: Decimal | None, token: UUID
-    ) -> Claimed | Stored | None:
+    ) -> Claim | StoredAnswer | None:
         row = await self._database.row(
             "claim",
             **_call(run, question, key),
@@ -39,11 +39,11 @@ class PostgresJournal:
             token=token,
         )
         if row is not None:
-            return Claimed(row["call_id"])
+            return Claim(row["call_id"])
         stored = await self._database.row("stored", matter=run.matter, call_key=key)
         if stored is None or stored["state"] == "claimed":
             return None
-        return Stored(stored["value"], stored["usd"])
+        return StoredAnswer(stored["value"], stored["usd"])
 
     async def attempt(self, run: Run, question: ToolRequest, key: str, number: int, worst_usd: Decimal | None) -> int:
         row = await self._database.row(

@@ -20,10 +20,10 @@ from graph.runtime.postgres.database import Database
 from nodes.domain.shared.errors import DatabaseUnreachable, LeaseLost, ThreadBusy
 
 OWNER = str(uuid.uuid4())
-"""This process, to leases and fence; never the same twice."""
+"""Id of this process in leases and fence; never the same twice."""
 
 TTL_SECONDS = 30.0
-"""A driver that shows no sign for so long may be overtaken."""
+"""A driver that does not extend its lease for so long may be overtaken."""
 
 BEAT_SECONDS = 3.0
 """How often a driver extends its lease, and so the longest time until it hears that it was cancelled."""
@@ -31,7 +31,7 @@ BEAT_SECONDS = 3.0
 
 @cache
 def host_key() -> str:
-    """Tells apart machines, boots and pid namespaces: only within one of them does a pid mean anything."""
+    """Key of this machine, boot and pid namespace: only within one of them does a pid mean anything."""
     parts = [socket.gethostname()]
     with contextlib.suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
@@ -41,7 +41,7 @@ def host_key() -> str:
 
 
 def alive(pid: int, started: float) -> bool:
-    """Is that process, and not a later one with its pid, still there? For this host only."""
+    """Whether that process, and not a later one with its pid, still runs. For this host only."""
     try:
         process = psutil.Process(pid)
         return abs(process.create_time() - started) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
@@ -50,19 +50,19 @@ def alive(pid: int, started: float) -> bool:
 
 
 def holds(holder: Mapping[str, Any]) -> bool:
-    """Does the process of a `holder` row drive its thread now? A dead one of this machine does not, lease or no."""
+    """Whether the process of a `holder` row drives its thread now. A dead one of this machine does not, lease or no."""
     if not holder["live"] or holder["host_key"] != host_key():
         return bool(holder["live"])
     return alive(holder["pid"], holder["pid_started"])
 
 
 def _this_process() -> tuple[int, float, str]:
-    me = psutil.Process()
-    return me.pid, me.create_time(), host_key()
+    process = psutil.Process()
+    return process.pid, process.create_time(), host_key()
 
 
 class Lease:
-    """Held from `take` to `release`; `lost` is set as soon as it is known that another owner has it."""
+    """Exclusive right to drive a thread, from `take` to `release`; `lost` is set once another owner has it."""
 
     def __init__(self, database: Database, thread_id: str, *, ttl: float = TTL_SECONDS) -> None:
         self.thread_id = thread_id
@@ -74,33 +74,33 @@ class Lease:
         self._outages = contextlib.ExitStack()
 
     async def take(self) -> None:
-        """Take the lease, at once when its holder is a dead process of this host, and settle what that one left.
+        """Take the lease, at once when its holder is a dead process of this host, and record its lost calls.
 
         Raises ThreadBusy with holder and time.
         """
         dead_owner, self._token = "", uuid.uuid4()
-        pid, started, here = await asyncio.to_thread(_this_process)  # it reads files
+        pid, started, this_host = await asyncio.to_thread(_this_process)  # it reads files
         for _ in range(2):
-            taken = await self._database.row(
+            lease = await self._database.row(
                 "take",
                 thread_id=self.thread_id,
                 owner=OWNER,
                 host=socket.gethostname(),
-                host_key=here,
+                host_key=this_host,
                 pid=pid,
                 pid_started=started,
                 ttl=self._ttl,
                 token=self._token,
                 dead_owner=dead_owner,
             )
-            if taken:
+            if lease:
                 await self._database.execute("settle_lost", thread_id=self.thread_id)
                 await self._database.execute("drop_claims", thread_id=self.thread_id)
                 return
             holder = await self._database.row("holder", thread_id=self.thread_id)
             if holder is None or not holder["live"]:
                 continue
-            if holder["host_key"] != here or await asyncio.to_thread(alive, holder["pid"], holder["pid_started"]):
+            if holder["host_key"] != this_host or await asyncio.to_thread(alive, holder["pid"], holder["pid_started"]):
                 raise ThreadBusy(busy(self.thread_id, holder["host"], holder["pid"], holder["taken_at"]))
             dead_owner = holder["owner"]
         raise ThreadBusy(f"Another process has just taken thread {self.thread_id}; look with: python run.py status")
@@ -123,7 +123,7 @@ class Lease:
 
     async def check(self) -> None:
         """Raise LeaseLost unless this process still holds the lease."""
-        if await self._database.row("extend", **self._mine()) is None:
+        if await self._database.row("extend", **self._key_of_row()) is None:
             self.lost.set()
             raise LeaseLost(f"Another process took thread {self.thread_id} over; nothing more was written here.")
 
@@ -133,18 +133,18 @@ class Lease:
             await extend()
 
     async def _extend(self, on_cancel: Callable[[], None], on_lost: Callable[[], None]) -> None:
-        """Held by nobody else, also after it ran out in an outage: extended by the database's clock."""
+        """Extend the lease by the database's clock, unless another owner has it; also after it ran out in an outage."""
         try:
-            row = await self._database.once("extend", **self._mine())
+            row = await self._database.once("extend", **self._key_of_row())
         except DatabaseUnreachable:
-            return  # who needs the database waits for it; then this is asked again
+            return  # whoever needs the database waits for it; then this is tried again
         if row is None:
             self.lost.set()
             on_lost()
         elif row["cancelled"]:
             on_cancel()
 
-    def _mine(self) -> dict[str, Any]:
+    def _key_of_row(self) -> dict[str, Any]:
         return {"thread_id": self.thread_id, "owner": OWNER, "token": self._token, "ttl": self._ttl}
 
 

@@ -22,8 +22,8 @@ _RUN_FIELDS = [field.name for field in fields(Run) if field.name not in ("settin
 def run_from_row(row: Mapping[str, Any]) -> Run:
     """A row of reprise.runs as a record."""
     plain = {name: row[name] for name in _RUN_FIELDS}
-    kept = {name: row[name] for name in ("artifacts", "versions")}
-    return Run(**plain, settings=Settings.from_json(row["settings"]), **kept)
+    mappings = {name: row[name] for name in ("artifacts", "versions")}
+    return Run(**plain, settings=Settings.from_json(row["settings"]), **mappings)
 
 
 class PostgresLedger:
@@ -119,7 +119,7 @@ class PostgresLedger:
 
     async def decide(self, run_id: str, decisions: Sequence[Decision]) -> int:
         columns = ("finding_id", "verdict", "reviewer", "reason", "packet", "surface", "at")
-        arrays = {f"{name}s": [storable(getattr(each, name)) for each in decisions] for name in columns}
+        arrays = {f"{name}s": [storable(getattr(decision, name)) for decision in decisions] for name in columns}
         return await self._database.execute("decide", run_id=run_id, **arrays)
 
     async def decisions(self, run_id: str) -> list[Decision]:

@@ -16,10 +16,10 @@ LOCK = 0x7265707269736500
 """Advisory lock of every migration; the bytes spell the project's name."""
 
 CHECKPOINTER = "0002_checkpointer"
-"""Stands for LangGraph's own setup, which the fence needs before it."""
+"""Step that stands for LangGraph's own setup, which the fence needs before it."""
 
 
-def known() -> list[str]:
+def step_names() -> list[str]:
     """Names of all steps, in order."""
     folder = resources.files("graph.runtime.postgres").joinpath("sql", "migrations")
     files = [file.name.removesuffix(".sql") for file in folder.iterdir() if file.name.endswith(".sql")]
@@ -52,11 +52,11 @@ async def _apply(connection: psycopg.AsyncConnection[dict[str, object]]) -> list
     await connection.execute(
         "CREATE TABLE IF NOT EXISTS reprise.migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())"
     )
-    done = await _applied(connection)
-    _refuse_newer(done)
+    applied = await _applied(connection)
+    _refuse_newer(applied)
     # LangGraph's setup keeps a count of its own, so that an upgrade of the library is applied here too.
     await AsyncPostgresSaver(connection).setup()
-    new = [name for name in known() if name not in done]
+    new = [name for name in step_names() if name not in applied]
     folder = resources.files("graph.runtime.postgres").joinpath("sql", "migrations")
     for name in new:
         async with connection.transaction():
@@ -88,18 +88,18 @@ async def require_current(url: str) -> None:
 async def missing_steps(connection: psycopg.AsyncConnection[dict[str, object]]) -> list[str]:
     """Steps that this program needs and the database lacks. Raises SchemaOutdated when it is newer than us."""
     if not await _flag(connection, "SELECT to_regclass('reprise.migrations') IS NOT NULL AS yes"):
-        return known()
-    done = await _applied(connection)
-    _refuse_newer(done)
-    missing = [name for name in known() if name not in done]
+        return step_names()
+    applied = await _applied(connection)
+    _refuse_newer(applied)
+    missing = [name for name in step_names() if name not in applied]
     row = await (await connection.execute("SELECT coalesce(max(v), -1) AS v FROM checkpoint_migrations")).fetchone()
     if not missing and row is not None and int(str(row["v"])) < len(AsyncPostgresSaver.MIGRATIONS) - 1:
         missing = [CHECKPOINTER]
     return missing
 
 
-def _refuse_newer(done: set[str]) -> None:
-    unknown = sorted(done - set(known()))
+def _refuse_newer(applied: set[str]) -> None:
+    unknown = sorted(applied - set(step_names()))
     if unknown:
         raise SchemaOutdated(
             f"The database was migrated by a newer Reprise ({unknown[-1]}): update this program before you use it."

@@ -1,4 +1,4 @@
-"""An outage of the database is waited for: by all statements together, for a bounded time, with word of it."""
+"""Waiting through an outage of the database: all statements together, for a limited time, with a notice of it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ import psycopg
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from graph.runtime.cancel import ended
-from graph.runtime.fault_points import boundary
+from graph.runtime.fault_points import fault_point
 from nodes.domain.shared.errors import DatabaseUnreachable
 from nodes.domain.shared.formats import duration
 
 WAIT_SECONDS = 60.0
 """How long statements wait for a server that went away, unless the operator says otherwise."""
 
-TELL_SECONDS = 1.0
-"""A shorter outage is no news: a connection that was dropped is a new one by then."""
+NOTICE_SECONDS = 1.0
+"""Seconds before a notice is sent: after a shorter outage a dropped connection is a new one already."""
 
 LONGEST_PAUSE = 1.0
-"""Seconds between two looks whether the server is back."""
+"""Longest pause in seconds between two checks whether the server is back."""
 
 LOST = ("08", "40", "57P01", "57P02", "57P03", "57P05", "53300")
 """Beginnings of SQLSTATEs after which the same statement is worth repeating: gone, restarting, deadlocked, full."""
@@ -36,18 +36,18 @@ Revive = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """What is said of an outage."""
+class OutageNotice:
+    """Notice of an outage or of its end."""
 
     away: bool
-    """The server does not answer; False: it answers again."""
+    """Whether the server does not answer; False: it answers again."""
     since: datetime
     """When it was first missed, UTC."""
     seconds: float
     """How long it is waited for at most; how long it was away once it is back."""
 
     def sentence(self) -> str:
-        """For people, in one line."""
+        """Describe the outage for people in one line."""
         if self.away:
             return (
                 f"The database does not answer since {self.since:%H:%M:%S} UTC; "
@@ -60,11 +60,11 @@ class Renewable(Protocol):
     """A pool of connections."""
 
     async def drain(self) -> None:
-        """Make new connections instead of those that it has."""
+        """Replace all connections by new ones."""
 
 
 def is_lost(error: BaseException) -> bool:
-    """The connection is gone, or the statement was undone for the sake of another: the same statement may work."""
+    """Whether the connection is gone or the statement was rolled back for another: the same statement may work."""
     if isinstance(error, PoolClosed | psycopg.errors.PipelineAborted):
         return False  # ours, or what follows from an error that was raised already
     if isinstance(error, PoolTimeout | psycopg.InterfaceError):
@@ -73,7 +73,7 @@ def is_lost(error: BaseException) -> bool:
 
 
 class Outage:
-    """Of one server, whatever the number of pools: one task looks whether it is back, all statements wait for that.
+    """Outage handling of one server, for all its pools: one task checks whether it is back, all statements wait for it.
 
     `url` is a libpq address; `wait_seconds` how long is waited, 0 for not at all; `revive` is asked to start a server
     that died.
@@ -85,20 +85,20 @@ class Outage:
         self._revive = revive
         self._pools: list[Renewable] = []
         self._hooks: list[Hook] = []
-        self._listeners: list[Callable[[Word], None]] = []
-        self._looking: asyncio.Task[bool] | None = None
+        self._listeners: list[Callable[[OutageNotice], None]] = []
+        self._restoring: asyncio.Task[bool] | None = None
         self._since: datetime | None = None
-        self._missed = 0.0
+        self._missed_at = 0.0
         self._given_up = False
         self._last: BaseException | None = None
 
     @property
     def away(self) -> bool:
-        """The server was missed and did not answer since."""
+        """Whether the server was missed and did not answer since."""
         return self._since is not None
 
-    def covers(self, pool: Renewable) -> None:
-        """Renew this pool after an outage: what it holds then are connections to nobody."""
+    def add_pool(self, pool: Renewable) -> None:
+        """Renew this pool after each outage, since its connections are dead by then."""
         self._pools.append(pool)
 
     @contextlib.contextmanager
@@ -111,8 +111,8 @@ class Outage:
             self._hooks.remove(hook)
 
     @contextlib.contextmanager
-    def telling(self, listener: Callable[[Word], None]) -> Iterator[None]:
-        """Tell the listener of each outage that lasts, and of its end."""
+    def notifying(self, listener: Callable[[OutageNotice], None]) -> Iterator[None]:
+        """Send the listener a notice of each outage that lasts, and of its end."""
         self._listeners.append(listener)
         try:
             yield
@@ -121,12 +121,12 @@ class Outage:
 
     @asynccontextmanager
     async def closing(self) -> AsyncIterator[None]:
-        """Stop looking when the block ends."""
+        """Stop checking for the server when the block ends."""
         try:
             yield
         finally:
-            if self._looking is not None:
-                await ended([self._looking])
+            if self._restoring is not None:
+                await ended([self._restoring])
 
     async def outlast(self, error: BaseException | None = None) -> None:
         """Return once the server answers; the caller then repeats its statement.
@@ -136,20 +136,20 @@ class Outage:
         """
         if error is not None:
             self._last = error
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._look(), name="outage")
-        if not await asyncio.shield(self._looking):
+        if self._restoring is None or self._restoring.done():
+            self._restoring = asyncio.create_task(self._restore(), name="outage")
+        if not await asyncio.shield(self._restoring):
             raise self._unreachable() from self._last
 
-    async def _look(self) -> bool:
-        """Whether the server is back within the time; everything is made ready before anybody goes on."""
+    async def _restore(self) -> bool:
+        """Wait for the server, then renew pools and run hooks before statements go on; False when it stays away."""
         if self._since is None:
-            self._since, self._missed = datetime.now(UTC), time.monotonic()
-        since, news = self._since, _News(self, self._since)
-        # By a timer: a server that is going down or coming up may keep a look waiting for seconds.
-        timer = asyncio.get_running_loop().call_later(TELL_SECONDS, news.tell)
+            self._since, self._missed_at = datetime.now(UTC), time.monotonic()
+        since, notice = self._since, _DelayedNotice(self, self._since)
+        # By a timer: a server that is going down or coming up may keep a check waiting for seconds.
+        timer = asyncio.get_running_loop().call_later(NOTICE_SECONDS, notice.send)
         try:
-            if not await self._back():
+            if not await self._wait_for_answer():
                 return False
         finally:
             timer.cancel()
@@ -158,27 +158,27 @@ class Outage:
         for hook in list(self._hooks):
             await hook()
         self._since, self._given_up = None, False
-        if news.told:
-            self._tell(Word(False, since, time.monotonic() - self._missed))
+        if notice.sent:
+            self._notify(OutageNotice(False, since, time.monotonic() - self._missed_at))
         return True
 
-    async def _back(self) -> bool:
+    async def _wait_for_answer(self) -> bool:
         """Wait until the server answers; False when that takes too long."""
         pause = 0.05
         while not await self._answers():
-            missed = time.monotonic() - self._missed
-            if self._given_up or missed >= self.wait_seconds:
+            away_seconds = time.monotonic() - self._missed_at
+            if self._given_up or away_seconds >= self.wait_seconds:
                 self._given_up = True
                 return False
             if self._revive is not None:
                 await self._revive()
-            await asyncio.sleep(min(pause, max(0.0, self.wait_seconds - missed)))
+            await asyncio.sleep(min(pause, max(0.0, self.wait_seconds - away_seconds)))
             pause = min(LONGEST_PAUSE, pause * 2)
         return True
 
     async def _answers(self) -> bool:
         try:
-            with boundary("database.look"):
+            with fault_point("database.look"):
                 connection = await psycopg.AsyncConnection.connect(
                     self._url, connect_timeout=5, application_name="reprise"
                 )
@@ -188,9 +188,9 @@ class Outage:
             return False
         return True
 
-    def _tell(self, word: Word) -> None:
+    def _notify(self, notice: OutageNotice) -> None:
         for listener in list(self._listeners):
-            listener(word)
+            listener(notice)
 
     def _unreachable(self) -> DatabaseUnreachable:
         since = self._since or datetime.now(UTC)
@@ -201,29 +201,29 @@ class Outage:
         )
 
 
-class _News:
-    """Word of one outage that lasts; `told` once it was given."""
+class _DelayedNotice:
+    """Notice of an outage that is sent once it lasts; `sent` says whether it was."""
 
     def __init__(self, outage: Outage, since: datetime) -> None:
         self._outage, self._since = outage, since
-        self.told = False
+        self.sent = False
 
-    def tell(self) -> None:
-        """Say that the server is missed."""
-        self.told = True
-        self._outage._tell(Word(True, self._since, self._outage.wait_seconds))
+    def send(self) -> None:
+        """Notify the listeners that the server is away."""
+        self.sent = True
+        self._outage._notify(OutageNotice(True, self._since, self._outage.wait_seconds))
 
 
 def first_line(error: BaseException | None) -> str:
-    """What a server or a library said, in one line."""
+    """First line of an error of a server or a library."""
     lines = str(error or "").strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__
 
 
-class Repeats:
-    """The tries of one statement: `again` returns when the next may begin.
+class Retries:
+    """Retries of one statement: `may_retry` returns when the next attempt may begin.
 
-    A statement that is itself what brings the server down is not repeated for ever: its tries have the same limit.
+    A statement that itself brings the server down is not repeated for ever: its attempts have the same time limit.
     """
 
     def __init__(self, outage: Outage) -> None:
@@ -236,14 +236,14 @@ class Repeats:
         if self._outage.away:
             await self._outage.outlast()
 
-    async def again(self, error: psycopg.Error) -> bool:
-        """Whether the statement is to be tried again, after the outage and a short pause.
+    async def may_retry(self, error: psycopg.Error) -> bool:
+        """Wait for the server and a short pause; whether the statement is to be tried again.
 
         Raises DatabaseUnreachable when the server stays away.
         """
-        now = time.monotonic()
-        self._first = now if self._first is None else self._first
-        if not is_lost(error) or self._outage.wait_seconds <= 0 or now - self._first > self._outage.wait_seconds:
+        clock_time = time.monotonic()
+        self._first = clock_time if self._first is None else self._first
+        if not is_lost(error) or self._outage.wait_seconds <= 0 or clock_time - self._first > self._outage.wait_seconds:
             return False
         await self._outage.outlast(error)
         await asyncio.sleep(self._pause)

@@ -8,7 +8,7 @@ from graph.runtime.postgres.database import Database
 from nodes.domain.shared.errors import PurgedThread, UnknownThread, UserError
 
 NAMESPACE = uuid.UUID("72657072-6973-4500-8000-000000000001")
-"""Of the uuid5 that a name maps to; never change it, or every named thread is lost."""
+"""Namespace of the uuid5 that a name maps to; never change it, or every named thread is lost."""
 
 
 def thread_id_of(name: str) -> str:
@@ -20,19 +20,25 @@ def thread_id_of(name: str) -> str:
 
 
 def checked_name(name: str) -> str:
-    """The name as it is kept. Raises UserError for one that cannot be found again."""
-    kept = name.strip()
+    """Strip a name of a thread. Raises UserError for one that could not be found again."""
+    stripped = name.strip()
     # With a minus at its head it could not be typed after a command: it would be taken for an option.
-    if not kept or len(kept) > 120 or kept == "last" or kept.startswith("-") or not kept.isprintable():
+    if (
+        not stripped
+        or len(stripped) > 120
+        or stripped == "last"
+        or stripped.startswith("-")
+        or not stripped.isprintable()
+    ):
         raise UserError(
             f"A thread cannot be named {name!r}: use 1 to 120 printable characters, no minus at the beginning, and not "
             "the word last."
         )
-    return kept
+    return stripped
 
 
 async def find_thread(database: Database, text: str) -> str:
-    """The thread that a person means.
+    """Find the thread id for a name, an id, a unique prefix of either, or `last`.
 
     Raises UnknownThread: none, several, or an empty text; PurgedThread for one that was erased.
     """
@@ -51,24 +57,26 @@ async def find_thread(database: Database, text: str) -> str:
     exact = [row["thread_id"] for row in rows if row["exact"]]
     if not exact:
         await _refuse_purged(database, text)
-    found = exact or [row["thread_id"] for row in rows]
-    if len(found) == 1 or exact:
-        return str(found[0])
-    if not found:
+    thread_ids = exact or [row["thread_id"] for row in rows]
+    if len(thread_ids) == 1 or exact:
+        return str(thread_ids[0])
+    if not thread_ids:
         raise UnknownThread(f"No run is named {text}: list them with python run.py runs.")
     raise UnknownThread(
-        f"{len(found)} runs begin with {text}: name one of them whole, as python run.py runs shows them."
+        f"{len(thread_ids)} runs begin with {text}: name one of them whole, as python run.py runs shows them."
     )
 
 
 async def _refuse_purged(database: Database, text: str) -> None:
-    """A run that only begins with the name of one that was erased is not taken for it."""
-    stone = await database.row("tombstone_of_thread", text=text, thread_id=thread_id_of(text))
-    if stone is None:
+    """Raise PurgedThread when a purged thread has exactly this name or id; a prefix is no match."""
+    tombstone = await database.row("tombstone_of_thread", text=text, thread_id=thread_id_of(text))
+    if tombstone is None:
         return
-    thread_id, at = str(stone["thread_id"]), stone["begun_at"]
-    what = f"{stone['name'] or thread_id} was purged on {at:%Y-%m-%d %H:%M} UTC by {stone['by']}"
-    why = f" ({stone['reason']})" if stone["reason"] else ""
-    finished = stone["purged_at"] is not None
-    left = "nothing of it is left." if finished else f"not to its end, go on with python run.py purge {thread_id} --yes"
-    raise PurgedThread(f"{what}{why}: {left}", thread_id=thread_id, finished=finished)
+    thread_id, at = str(tombstone["thread_id"]), tombstone["begun_at"]
+    subject = f"{tombstone['name'] or thread_id} was purged on {at:%Y-%m-%d %H:%M} UTC by {tombstone['by']}"
+    cause = f" ({tombstone['reason']})" if tombstone["reason"] else ""
+    finished = tombstone["purged_at"] is not None
+    remainder = (
+        "nothing of it is left." if finished else f"not to its end, go on with python run.py purge {thread_id} --yes"
+    )
+    raise PurgedThread(f"{subject}{cause}: {remainder}", thread_id=thread_id, finished=finished)

@@ -27,10 +27,10 @@ async def watch_run(reprise: Reprise, view: RunView) -> RunView:
     """Follow the run until nobody drives it any more; with a bar on a terminal, else a line for each change."""
     outage = reprise.outage
     if not sys.stderr.isatty():
-        with outage.telling(lambda notice: say(f"  {notice.sentence()}")):
+        with outage.notifying(lambda notice: say(f"  {notice.sentence()}")):
             return await _watch_with_lines(reprise, view)
     bar = _bar(view)
-    with outage.telling(lambda notice: bar.console.print(notice.sentence(), soft_wrap=True)):
+    with outage.notifying(lambda notice: bar.console.print(notice.sentence(), soft_wrap=True)):
         return await _watch_with_bar(reprise, view, bar)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graph.runtime.calls import rate_limit as paced
-from graph.runtime.calls.rate_limit import RateLimit, RateLimited, Rates, pace_of
+from graph.runtime.calls.rate_limit import RateLimit, RateLimited, Rates, rate_limit_of
 from nodes.domain.shared.errors import Transient
 from nodes.ports import ToolAnswer, ToolRequest, Usage
 
@@ -81,7 +81,7 @@ async def until_all(tasks: list[asyncio.Task[Any]], clock: HandTime, pace: RateL
         if all(task.done() for task in tasks):
             return
         clock.now += 1.0
-        pace.look_again()
+        pace.wake()
     raise AssertionError("they never had their turn")
 
 
@@ -171,5 +171,5 @@ async def test_a_caller_that_leaves_while_it_waits_blocks_nobody(clock: HandTime
 
 
 async def test_an_endpoint_has_one_pace_in_a_process_whoever_asks() -> None:
-    assert pace_of("http://one", Rates(concurrency=2)) is pace_of("http://one", Rates(concurrency=4))
-    assert pace_of("http://one", Rates()) is not pace_of("http://two", Rates())
+    assert rate_limit_of("http://one", Rates(concurrency=2)) is rate_limit_of("http://one", Rates(concurrency=4))
+    assert rate_limit_of("http://one", Rates()) is not rate_limit_of("http://two", Rates())
