@@ -1,4 +1,4 @@
-"""What the scripted endpoint answers: a fixed rule in the place of a model.
+"""Answers of the scripted endpoint: a fixed rule in the place of a model.
 
 The rule is plain on purpose. It reads the ``<passage id="N">`` blocks of a prompt, cuts them into sentences, and
 names at most one clause a sentence by a table of keywords; the quote is the sentence as it stands. The same
@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-
-from graph.testing.summaries import summary_answer
 
 # The first clause type of which a keyword occurs in the sentence wins; "a & b" asks for both.
 KEYWORDS: dict[str, tuple[str, ...]] = {
@@ -90,7 +89,11 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     "effective_date": ("effective date", "date d'effet", "entre en vigueur"),
     "expiration_date": ("shall expire", "will expire", "expires on", "arrive à échéance"),
 }
-_TABLE = {kind: tuple(tuple(word.split(" & ")) for word in words) for kind, words in KEYWORDS.items()}
+_KEYWORD_PARTS = {kind: tuple(tuple(word.split(" & ")) for word in words) for kind, words in KEYWORDS.items()}
+
+SUMMARY_PARTS = ("facts", "procedure", "question", "answer", "scope")
+SHORTEST, LONGEST = 30, 400
+"""Characters of a sentence that a summary may take."""
 
 _WORD = re.compile(r"[a-z_]+")
 _PASSAGE = re.compile(r'^[ \t]*<passage\s+id="?(\d+)"?[^>\n]*>[ \t]*\n(.*?)^[ \t]*</passage>', re.M | re.S)
@@ -100,56 +103,53 @@ _BREAK = re.compile(
 _HEADING = re.compile(
     r"(?:(?i:article|section|clause|§)\s*)?\d+(?:\.\d+)*[.)]?\s+[A-ZÀ-Ý][^\n.;,]{1,50}|[^a-zà-ý\n]{3,70}"
 )
-_ABBREVIATED = re.compile(
+_ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:\d+(?:\.\d+)*|[A-Za-z]|no|art|sec|inc|ltd|co|corp|cf|e\.g|i\.e|st|mr|mme?)\.$", re.I
 )
 _ROLE = r"(?:Supplier|Vendor|Contractor|Service Provider|Provider|Licensor|Seller|Fournisseur|Prestataire|Vendeur)"
-_NAMED = re.compile(rf"\([^()]{{0,60}}[\"“«]\s*(?:the |le |la )?{_ROLE}\s*[\"”»]\s*\)", re.I)
-_LABELLED = re.compile(rf"^[ \t]*{_ROLE}(?: name)?[ \t]*:[ \t]*(?P<name>\S[^\n]{{1,100}}?)[ \t]*$", re.I | re.M)
+_ROLE_IN_BRACKETS = re.compile(rf"\([^()]{{0,60}}[\"“«]\s*(?:the |le |la )?{_ROLE}\s*[\"”»]\s*\)", re.I)
+_ROLE_LABEL = re.compile(rf"^[ \t]*{_ROLE}(?: name)?[ \t]*:[ \t]*(?P<name>\S[^\n]{{1,100}}?)[ \t]*$", re.I | re.M)
 _OPENING = re.compile(r"^.*\b(?:between|entre|parties?\s*:)\s*:?\s+", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChatRequest:
     """A chat-completions request, as far as the answer depends on it."""
 
     model: str
     text: str
-    outside: str
+    instructions: str
     passages: tuple[tuple[int, str], ...]
     schema: dict[str, Any] | None
     json_mode: bool
     tool: str | None
     tool_forced: bool
     max_tokens: int | None
-    stream: bool
-    include_usage: bool
 
 
-def read_request(body: dict[str, Any]) -> Asked:
+def read_request(body: dict[str, Any]) -> ChatRequest:
+    """Read the body of a chat-completions request."""
     messages = [m for m in body.get("messages") or [] if isinstance(m, dict)]
     text = "\n".join(_content_text(m.get("content")) for m in messages)
-    asked_of = "\n".join(_content_text(m.get("content")) for m in messages if m.get("role") != "assistant")
-    passages = tuple((int(found[1]), found[2]) for found in _PASSAGE.finditer(asked_of))
-    wanted_form = body.get("response_format") or {}
-    form = wanted_form.get("type")
-    schema = (wanted_form.get("json_schema") or {}).get("schema") if form == "json_schema" else None
+    prompt = "\n".join(_content_text(m.get("content")) for m in messages if m.get("role") != "assistant")
+    passages = tuple((int(match[1]), match[2]) for match in _PASSAGE.finditer(prompt))
+    response_format = body.get("response_format") or {}
+    format_type = response_format.get("type")
+    schema = (response_format.get("json_schema") or {}).get("schema") if format_type == "json_schema" else None
     tool, forced = None, False
-    if form not in ("json_schema", "json_object"):
+    if format_type not in ("json_schema", "json_object"):
         tool, schema, forced = _tool_of(body, messages)
     limit = body.get("max_completion_tokens") or body.get("max_tokens")
-    return Asked(
+    return ChatRequest(
         model=str(body.get("model", "")),
         text=text,
-        outside=_PASSAGE.sub("", asked_of) if passages else asked_of,
+        instructions=_PASSAGE.sub("", prompt) if passages else prompt,
         passages=passages,
         schema=schema if isinstance(schema, dict) else None,
-        json_mode=form in ("json_schema", "json_object"),
+        json_mode=format_type in ("json_schema", "json_object"),
         tool=tool,
         tool_forced=forced,
         max_tokens=limit if isinstance(limit, int) else None,
-        stream=body.get("stream") is True,
-        include_usage=bool((body.get("stream_options") or {}).get("include_usage")),
     )
 
 
@@ -170,95 +170,133 @@ def _content_text(content: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
-def answer(asked: Asked) -> Any:
-    """The value to answer: a JSON value where JSON is wanted, a string where prose is."""
-    schema = asked.schema
+def answer(request: ChatRequest) -> Any:
+    """Answer a request: with a JSON value where it asks for JSON, with a string where it asks for prose."""
+    schema = request.schema
     if schema is None:
-        if asked.json_mode:
-            return _clauses_answer(asked, {}, {}) if asked.passages else {}
-        return f"Scripted answer to a prompt of {len(asked.text)} characters."
-    top = _resolved(schema, schema)
+        if request.json_mode:
+            return _clauses_answer(request, {}, {}) if request.passages else {}
+        return f"Scripted answer to a prompt of {len(request.text)} characters."
+    top = _resolve(schema, schema)
     if "clauses" in (top.get("properties") or {}):
-        return _clauses_answer(asked, top, schema)
-    if asked.passages and "sentences" in (top.get("properties") or {}):
-        return _fitted(summary_answer(asked.passages, sentences), top, schema)
+        return _clauses_answer(request, top, schema)
+    if request.passages and "sentences" in (top.get("properties") or {}):
+        return _fit_schema(_summary_answer(request.passages), top, schema)
     return minimal(schema)
 
 
-def _clauses_answer(asked: Asked, top: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+def _clauses_answer(request: ChatRequest, top: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = top.get("properties") or {}
-    item = _resolved(_resolved(fields.get("clauses", {}), root).get("items", {}), root)
-    allowed = _resolved((item.get("properties") or {}).get("clause_type", {}), root).get("enum")
-    listed = _TABLE.keys() & set(_WORD.findall(asked.outside))
-    wanted = tuple(k for k in _TABLE if (not listed or k in listed) and (allowed is None or k in allowed))
+    clause_schema = _resolve(_resolve(fields.get("clauses", {}), root).get("items", {}), root)
+    allowed = _resolve((clause_schema.get("properties") or {}).get("clause_type", {}), root).get("enum")
+    listed_types = _KEYWORD_PARTS.keys() & set(_WORD.findall(request.instructions))
+    clause_types = tuple(
+        k for k in _KEYWORD_PARTS if (not listed_types or k in listed_types) and (allowed is None or k in allowed)
+    )
     clauses = [
-        _fitted({"clause_type": kind, "passage_id": number, "quote": quote, "confidence": sure}, item, root)
-        for number, text in asked.passages
-        for kind, quote, sure in clauses_of(text, wanted)
+        _fit_schema(
+            {"clause_type": clause_type, "passage_id": number, "quote": quote, "confidence": confidence},
+            clause_schema,
+            root,
+        )
+        for number, text in request.passages
+        for clause_type, quote, confidence in clauses_of(text, clause_types)
     ]
-    supplier = next(filter(None, (supplier_of(text) for _, text in asked.passages)), None)
-    return _fitted({"clauses": clauses, "supplier": supplier}, top, root)
+    supplier = next(filter(None, (supplier_of(text) for _, text in request.passages)), None)
+    return _fit_schema({"clauses": clauses, "supplier": supplier}, top, root)
 
 
-def _fitted(value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
-    """Leaves out what the schema doesn't name and fills in what it requires besides."""
+def _summary_answer(passages: Sequence[tuple[int, str]]) -> dict[str, list[dict[str, Any]]]:
+    """Summarise a ruling: for each part one verbatim sentence of a passage.
+
+    Takes passages at even distances, the last one among them, and of each the first sentence of a fitting length.
+    """
+    quotable = [
+        (number, sentence)
+        for number, text in passages
+        for sentence in [next((part for part in sentences(text) if SHORTEST <= len(part) <= LONGEST), "")]
+        if sentence
+    ]
+    step = max(len(quotable) - 1, 1) / (len(SUMMARY_PARTS) - 1)
+    chosen = {
+        part: quotable[min(round(place * step), len(quotable) - 1)]
+        for place, part in enumerate(SUMMARY_PARTS)
+        if quotable
+    }
+    return {
+        "sentences": [
+            {"part": part, "text": " ".join(sentence.split()), "passages": [number]}
+            for part, (number, sentence) in chosen.items()
+        ]
+    }
+
+
+def _fit_schema(answered: dict[str, Any], schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    """Leave out fields that the schema doesn't name and fill in the others that it requires."""
     fields = schema.get("properties")
     if not fields:
-        return value
-    kept = {name: part for name, part in value.items() if name in fields}
-    missing = [name for name in schema.get("required", ()) if name not in kept]
-    return kept | {name: minimal(fields.get(name, {}), root) for name in missing}
+        return answered
+    known_fields = {name: part for name, part in answered.items() if name in fields}
+    missing = [name for name in schema.get("required", ()) if name not in known_fields]
+    return known_fields | {name: minimal(fields.get(name, {}), root) for name in missing}
 
 
 @lru_cache(maxsize=1024)
-def clauses_of(text: str, wanted: tuple[str, ...]) -> tuple[tuple[str, str, float], ...]:
-    found = []
+def clauses_of(text: str, clause_types: tuple[str, ...]) -> tuple[tuple[str, str, float], ...]:
+    clauses = []
     for sentence in sentences(text):
         plain = " ".join(sentence.lower().replace("’", "'").split())
         if plain.count(" ") < 3:
             continue
-        for kind in wanted:
-            rank = next((i for i, words in enumerate(_TABLE[kind]) if all(w in plain for w in words)), None)
+        for clause_type in clause_types:
+            rank = next(
+                (
+                    i
+                    for i, keywords in enumerate(_KEYWORD_PARTS[clause_type])
+                    if all(keyword in plain for keyword in keywords)
+                ),
+                None,
+            )
             if rank is not None:
-                found.append((kind, sentence, 0.95 if rank == 0 else 0.85))
+                clauses.append((clause_type, sentence, 0.95 if rank == 0 else 0.85))
                 break
-    return tuple(found)
+    return tuple(clauses)
 
 
 @lru_cache(maxsize=1024)
 def sentences(text: str) -> tuple[str, ...]:
-    """Cuts a text to sentences, each one a verbatim part of it; a wrapped line is no end of a sentence."""
-    out: list[str] = []
+    """Cut a text into sentences, each a verbatim part of it; a wrapped line is no end of a sentence."""
+    cut_sentences: list[str] = []
     start = 0
     for gap in _BREAK.finditer(text):
-        before = text[start : gap.start()].strip()
-        if not before:
+        sentence = text[start : gap.start()].strip()
+        if not sentence:
             continue
         if gap[0].count("\n") < 2:  # a blank line always ends a sentence
-            wrapped = gap["end"] is None and not _HEADING.fullmatch(before)
-            if wrapped or (gap["end"] and _ABBREVIATED.search(before)):
+            wrapped = gap["end"] is None and not _HEADING.fullmatch(sentence)
+            if wrapped or (gap["end"] and _ABBREVIATION.search(sentence)):
                 continue
-        out.append(before if gap[0][:1].isspace() else before + gap[0][0])
+        cut_sentences.append(sentence if gap[0][:1].isspace() else sentence + gap[0][0])
         start = gap.end()
     last = text[start:].strip()
-    return (*out, last) if last else tuple(out)
+    return (*cut_sentences, last) if last else tuple(cut_sentences)
 
 
 @lru_cache(maxsize=1024)
 def supplier_of(text: str) -> dict[str, str] | None:
     for sentence in sentences(text):
-        if named := _NAMED.search(sentence):
-            before = sentence[: named.start()].rpartition(")")[2]
+        if role_match := _ROLE_IN_BRACKETS.search(sentence):
+            before = sentence[: role_match.start()].rpartition(")")[2]
             name = re.sub(r"^(?:\s|,|and\b|et\b)+", "", _OPENING.sub("", before)).split(",")[0].strip()
             if name:
                 return {"name": name, "quote": sentence}
-    if labelled := _LABELLED.search(text):
-        return {"name": labelled["name"], "quote": labelled[0].strip()}
+    if label_match := _ROLE_LABEL.search(text):
+        return {"name": label_match["name"], "quote": label_match[0].strip()}
     return None
 
 
-def _resolved(schema: Any, root: dict[str, Any]) -> dict[str, Any]:
-    """Follows $ref and single allOf; of an anyOf, takes the first branch that isn't null."""
+def _resolve(schema: Any, root: dict[str, Any]) -> dict[str, Any]:
+    """Resolve a schema: follow $ref and single allOf; of an anyOf, take the first branch that isn't null."""
     for _ in range(20):
         if not isinstance(schema, dict):
             return {}
@@ -286,7 +324,7 @@ def minimal(schema: Any, root: dict[str, Any] | None = None, depth: int = 0) -> 
     for exact in ("const", "default"):
         if exact in schema:
             return schema[exact]
-    plain = _resolved(schema, root)
+    plain = _resolve(schema, root)
     if plain is not schema:
         return minimal(plain, root, depth + 1)
     if schema.get("enum"):
@@ -304,7 +342,7 @@ def minimal(schema: Any, root: dict[str, Any] | None = None, depth: int = 0) -> 
     return {"boolean": False, "null": None}.get(kind or "", "x" * schema.get("minLength", 0))
 
 
-def as_text(value: Any, escaped: bool = False) -> str:
+def to_text(value: Any, escaped: bool = False) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=escaped)
 
 

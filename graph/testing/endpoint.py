@@ -53,7 +53,7 @@ class ScriptedEndpoint:
     ) -> None:
         self._log = Path(log) if log is not None else None
         self._port = port
-        given: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "latency": latency,
             "latency_p95": latency_p95,
             "seed": seed,
@@ -65,7 +65,7 @@ class ScriptedEndpoint:
             "models": list(models),
             "context_tokens": context_tokens,
         }
-        self._settings = {name: part for name, part in given.items() if part is not None}
+        self._settings = {name: part for name, part in settings.items() if part is not None}
         self._process: subprocess.Popen[bytes] | None = None
         self.base_url = ""
 
@@ -110,7 +110,7 @@ class ScriptedEndpoint:
         return self
 
     def stop(self) -> None:
-        """Ends the process. The log stays readable, and ``start`` brings it back at the same address."""
+        """End the process. The log stays readable, and ``start`` brings it back at the same address."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -127,14 +127,16 @@ class ScriptedEndpoint:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         self.stop()
 
     def calls(self, event: str | None = None) -> list[dict[str, Any]]:
         """The lines of the log since the last reset, all or those of one event."""
-        whole = self.log.read_bytes().rpartition(b"\n")[0] if self.log.exists() else b""
+        lines = self.log.read_bytes().rpartition(b"\n")[0] if self.log.exists() else b""
         records: list[dict[str, Any]] = []
-        for line in whole.splitlines():
+        for line in lines.splitlines():
             record = json.loads(line)
             if record["event"] == "reset":
                 records.clear()
@@ -147,18 +149,18 @@ class ScriptedEndpoint:
         return counts
 
     def script(self, rules: Sequence[Mapping[str, Any]] | None = None, **settings: Any) -> None:
-        """Puts a new script, or other settings (``faults=``, ``latency=``, …), in the place of the present ones."""
+        """Put a new script, or other settings (``faults=``, ``latency=``, …), in the place of the present ones."""
         self._request("POST", "/_script", settings | ({} if rules is None else {"script": list(rules)}))
 
     def release(self, match: str = "") -> None:
-        """Answers now the calls that wait for their time, all or those with these words in the prompt.
+        """Answer at once the calls that wait for their time, all or those with these words in the prompt.
 
         With a delay that nobody waits for, a test decides when its calls end, however fast or slow the machine is.
         """
         self._request("POST", "/_release", match)
 
     def reset(self) -> None:
-        """Clears the counters, forgets the calls and returns to the settings of the start."""
+        """Clear the counters, forget the calls and return to the settings of the start."""
         self._request("POST", "/_reset", {})
 
     def _request(self, method: str, path: str, body: Any = None) -> Any:
@@ -166,10 +168,10 @@ class ScriptedEndpoint:
         with contextlib.closing(http.client.HTTPConnection(host, timeout=60)) as connection:
             connection.request(method, path, None if body is None else json.dumps(body))
             response = connection.getresponse()
-            said = json.loads(response.read())
+            reply = json.loads(response.read())
         if response.status != 200:
-            raise ValueError(said["error"]["message"])
-        return said
+            raise ValueError(reply["error"]["message"])
+        return reply
 
 
 def _first_line(pipe: IO[bytes], timeout: float) -> str:
@@ -185,20 +187,20 @@ def _first_line(pipe: IO[bytes], timeout: float) -> str:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    given: dict[str, Any] = {"faults": {}}
+    settings: dict[str, Any] = {"faults": {}}
     if options.settings:
-        given |= json.load(sys.stdin) if options.settings == "-" else json.loads(Path(options.settings).read_text())
+        settings |= json.load(sys.stdin) if options.settings == "-" else json.loads(Path(options.settings).read_text())
     for name in ("latency", "latency_p95", "seed", "retry_after", "slow_seconds", "key", "context_tokens"):
         if getattr(options, name) is not None:
-            given[name] = getattr(options, name)
+            settings[name] = getattr(options, name)
     for pair in options.fault:
         kind, _, rate = pair.partition("=")
-        given["faults"][kind] = float(rate or 1)
+        settings["faults"][kind] = float(rate or 1)
     if options.model:
-        given["models"] = options.model
+        settings["models"] = options.model
     if options.script:
-        given["script"] = json.loads(Path(options.script).read_text(encoding="utf-8"))
-    return Settings().changed(given)
+        settings["script"] = json.loads(Path(options.script).read_text(encoding="utf-8"))
+    return Settings().changed(settings)
 
 
 def _arguments() -> argparse.ArgumentParser:

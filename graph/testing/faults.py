@@ -1,7 +1,7 @@
-"""What can go wrong on purpose at the scripted endpoint, and for which request it does.
+"""Faults of the scripted endpoint: what goes wrong on purpose, and for which request.
 
 A fault falls on a request by its content: the draw is a hash of the seed, the request body and how often that body
-was seen. So the same run meets the same faults whatever the order its calls arrive in, and a retry draws anew.
+came before. So the same run meets the same faults whatever the order its calls arrive in, and a retry draws anew.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import exp, log
 from statistics import NormalDist
 from typing import Any
 
-from graph.testing.answers import Asked, tokens
+from graph.testing.answers import ChatRequest, tokens
 
 ERROR_STATUS = {"400": 400, "401": 401, "404": 404, "429": 429, "quota": 429, "500": 500, "503": 503}
 CONTENT_FAULTS = (
@@ -47,11 +47,11 @@ class Rule:
 
     def __post_init__(self) -> None:
         for name, kind in (("match", str), ("times", int), ("status", int), ("delay", (int, float))):
-            given = getattr(self, name)
-            if given is not None and not isinstance(given, kind):
-                raise ValueError(f"a rule's {name} is not what it should be: {given!r}")
+            argument = getattr(self, name)
+            if argument is not None and not isinstance(argument, kind):
+                raise ValueError(f"a rule's {name} is not what it should be: {argument!r}")
         if self.fault is not None:
-            self.fault = _known(self.fault)
+            self.fault = _checked_fault(self.fault)
 
     def takes(self, text: str) -> bool:
         if self.times is not None and self.times <= 0:
@@ -69,6 +69,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
+    """Settings of the scripted endpoint."""
+
     faults: dict[str, float] = field(default_factory=dict)
     script: tuple[dict[str, Any], ...] = ()
     latency: float = 0.0
@@ -93,19 +95,19 @@ class Settings:
     def rules(self) -> list[Rule]:
         return [Rule(**rule) for rule in self.script]
 
-    def changed(self, given: Any) -> Settings:
+    def changed(self, changes: Any) -> Settings:
         """These settings with the given ones in their place; a bare list is a script."""
-        if isinstance(given, list):
-            given = {"script": given}
-        if not isinstance(given, dict):
+        if isinstance(changes, list):
+            changes = {"script": changes}
+        if not isinstance(changes, dict):
             raise ValueError("settings are a JSON object, or a list of rules")
-        given = {name: tuple(part) if name in ("script", "models") else part for name, part in given.items()}
-        if "faults" in given:
-            given["faults"] = {_known(str(kind)): float(rate) for kind, rate in given["faults"].items()}
-        return replace(self, **given)
+        changes = {name: tuple(part) if name in ("script", "models") else part for name, part in changes.items()}
+        if "faults" in changes:
+            changes["faults"] = {_checked_fault(str(kind)): float(rate) for kind, rate in changes["faults"].items()}
+        return replace(self, **changes)
 
 
-def _known(kind: str) -> str:
+def _checked_fault(kind: str) -> str:
     if kind not in FAULTS:
         raise ValueError(f"no such fault: {kind} (known: {', '.join(sorted(FAULTS))})")
     return kind
@@ -113,7 +115,7 @@ def _known(kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What happens to one request."""
+    """Treatment of one request: its fault, status, delay and answer."""
 
     fault: str | None
     status: int
@@ -126,16 +128,18 @@ class Plan:
         return self.scripted is not _ABSENT
 
 
-def plan(asked: Asked, authorized: bool, digest: str, seen: int, settings: Settings, rules: list[Rule]) -> Plan:
-    rule = next((r for r in rules if r.takes(asked.text)), None) or Rule()
+def plan(
+    request: ChatRequest, authorized: bool, digest: str, attempt_number: int, settings: Settings, rules: list[Rule]
+) -> Plan:
+    rule = next((r for r in rules if r.takes(request.text)), None) or Rule()
     scripted = rule.fault or rule.status or rule.respond is not _ABSENT
-    draws = hashlib.sha256(f"{settings.seed}:{digest}:{seen}".encode()).digest()
-    fault = rule.fault if scripted else _drawn(settings.faults, int.from_bytes(draws[:8], "big") / 2**64)
+    draws = hashlib.sha256(f"{settings.seed}:{digest}:{attempt_number}".encode()).digest()
+    fault = rule.fault if scripted else _draw_fault(settings.faults, int.from_bytes(draws[:8], "big") / 2**64)
     if not authorized:
         fault = "401"
-    elif settings.models and asked.model not in settings.models:
+    elif settings.models and request.model not in settings.models:
         fault = "404"
-    elif settings.context_tokens is not None and tokens(asked.text) > settings.context_tokens:
+    elif settings.context_tokens is not None and tokens(request.text) > settings.context_tokens:
         fault = "400"
     status = rule.status or ERROR_STATUS.get(fault or "", 200)
     delay = _latency(settings, (int.from_bytes(draws[8:16], "big") + 0.5) / 2**64)
@@ -149,11 +153,11 @@ def plan(asked: Asked, authorized: bool, digest: str, seen: int, settings: Setti
         status=status,
         delay=rule.delay if rule.delay is not None else delay,
         scripted=rule.respond,
-        retry_after=_plain(wait) if wait != "" and status in (429, 503) and fault != "quota" else None,
+        retry_after=_whole_number(wait) if wait != "" and status in (429, 503) and fault != "quota" else None,
     )
 
 
-def _drawn(rates: dict[str, float], point: float) -> str | None:
+def _draw_fault(rates: dict[str, float], point: float) -> str | None:
     for kind, rate in rates.items():
         point -= rate
         if point < 0:
@@ -161,7 +165,7 @@ def _drawn(rates: dict[str, float], point: float) -> str | None:
     return None
 
 
-def _plain(wait: float | str | None) -> float | str | None:
+def _whole_number(wait: float | str | None) -> float | str | None:
     return int(wait) if isinstance(wait, float) and wait.is_integer() else wait
 
 

@@ -13,8 +13,8 @@ from nodes.ports import ToolAnswer, ToolRequest, Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One call as it came in."""
+class ModelCall:
+    """One call of the model with the feedback on its last answer."""
 
     question: ToolRequest
     feedback: str
@@ -37,10 +37,10 @@ class ScriptedModel:
         self._name = name
         self._attempts = attempts
         self._script = list(script)
-        self.calls: list[Asked] = []
+        self.calls: list[ModelCall] = []
 
     def play(self, script: Sequence[Exception | Mapping[str, Any] | str | None]) -> None:
-        """Put another script in the place of what is left of the present one."""
+        """Replace the rest of the present script by another one."""
         self._script = list(script)
 
     @property
@@ -55,23 +55,23 @@ class ScriptedModel:
         return worst_usage(question)
 
     async def answer(self, question: ToolRequest, feedback: str = "") -> ToolAnswer:
-        """Ask once; raises what the script says, or AnswerInvalid as a real model's adapter would."""
-        self.calls.append(Asked(question, feedback))
-        turn = self._script.pop(0) if self._script else None
-        if isinstance(turn, Exception):
-            raise turn
+        """Answer once; raises what the script says, or AnswerInvalid as a real model's adapter would."""
+        self.calls.append(ModelCall(question, feedback))
+        script_step = self._script.pop(0) if self._script else None
+        if isinstance(script_step, Exception):
+            raise script_step
         messages = [{"role": role, "content": sendable(text)} for role, text in question.payload["messages"]]
         if feedback:
             messages.append({"role": "user", "content": feedback})
-        form = {"type": "json_schema", "json_schema": {"schema": schema_of(question)}}
-        body = {"model": question.model, "messages": messages, "response_format": form}
-        asked = read_request({**body, "max_tokens": question.max_tokens})
-        value = turn if isinstance(turn, Mapping) else answer(asked)
-        reply = shape(value, turn if isinstance(turn, str) else None, asked)
-        said = reply.content or ""
-        usage = Usage(tokens(asked.text), 0, reply.completion_tokens)
-        check_complete(reply.finish_reason, reply.refusal or "", said, question.model, usage)
-        return ToolAnswer(read_value(said, question, usage), usage)
+        response_format = {"type": "json_schema", "json_schema": {"schema": schema_of(question)}}
+        body = {"model": question.model, "messages": messages, "response_format": response_format}
+        request = read_request({**body, "max_tokens": question.max_tokens})
+        value = script_step if isinstance(script_step, Mapping) else answer(request)
+        reply = shape(value, script_step if isinstance(script_step, str) else None, request)
+        content = reply.content or ""
+        usage = Usage(tokens(request.text), 0, reply.completion_tokens)
+        check_complete(reply.finish_reason, reply.refusal or "", content, question.model, usage)
+        return ToolAnswer(read_value(content, question, usage), usage)
 
     async def aclose(self) -> None:
         """Nothing to close."""

@@ -1,4 +1,4 @@
-"""How the scripted endpoint words an answer: the content, spoilt by a fault or not, and the objects of the protocol."""
+"""Replies of the scripted endpoint: the content, spoilt by a fault or not, and the objects of the protocol."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from graph.testing.answers import Asked, as_text, tokens
+from graph.testing.answers import ChatRequest, to_text, tokens
 from graph.testing.faults import Settings
 
 INVENTED = " The parties further agree that this obligation survives for ninety-nine years."
 
 
-def error_body(status: int, fault: str | None, asked: Asked, settings: Settings) -> dict[str, Any]:
+def error_body(status: int, fault: str | None, request: ChatRequest, settings: Settings) -> dict[str, Any]:
     kind: str
     code: str | None
     param: str | None = None
@@ -22,18 +22,18 @@ def error_body(status: int, fault: str | None, asked: Asked, settings: Settings)
         kind, code, param = "invalid_request_error", "context_length_exceeded", "messages"
         message = (
             f"This model's maximum context length is {limit} tokens. However, your messages resulted in "
-            f"{max(tokens(asked.text), limit + 1)} tokens. Please reduce the length of the messages."
+            f"{max(tokens(request.text), limit + 1)} tokens. Please reduce the length of the messages."
         )
     elif status == 401:
         message, kind, code = "Incorrect API key provided.", "invalid_request_error", "invalid_api_key"
     elif status == 404:
-        message = f"The model `{asked.model}` does not exist or you do not have access to it."
+        message = f"The model `{request.model}` does not exist or you do not have access to it."
         kind, code = "invalid_request_error", "model_not_found"
     elif fault == "quota":
         message = "You exceeded your current quota, please check your plan and billing details."
         kind, code = "insufficient_quota", "insufficient_quota"
     elif status == 429:
-        message, kind, code = f"Rate limit reached for {asked.model}.", "requests", "rate_limit_exceeded"
+        message, kind, code = f"Rate limit reached for {request.model}.", "requests", "rate_limit_exceeded"
     elif status == 503:
         message, kind, code = "The engine is currently overloaded, please try again later.", "server_error", None
     else:
@@ -55,11 +55,11 @@ class Reply:
         return tokens(self.content or self.refusal or "")
 
 
-def shape(value: Any, fault: str | None, asked: Asked) -> Reply:
-    """Writes the answer as text, spoilt by the fault where it spoils the content."""
-    text = as_text(value)
-    tool = asked.tool
-    reply = Reply(text, "tool_calls" if tool and not asked.tool_forced else "stop", tool=tool)
+def shape(value: Any, fault: str | None, request: ChatRequest) -> Reply:
+    """Write an answer as text, spoilt by the fault where the fault is one of the content."""
+    text = to_text(value)
+    tool = request.tool
+    reply = Reply(text, "tool_calls" if tool and not request.tool_forced else "stop", tool=tool)
     if fault == "refusal":
         return Reply(None, refusal="I'm sorry, I can't help with that request.")
     if fault == "no_tool_call":
@@ -71,87 +71,67 @@ def shape(value: Any, fault: str | None, asked: Asked) -> Reply:
     elif fault == "cut_json":
         reply.content, reply.finish_reason = text[: max(1, len(text) // 2)], "length"
     elif fault == "early_close":
-        reply.content, reply.finish_reason = as_text(_halved(value)), "length"
+        reply.content, reply.finish_reason = to_text(_halve(value)), "length"
     elif fault == "wrong_schema":
-        reply.content = as_text({"results": [{"label": "clause", "text": "see the contract"}], "status": "done"})
+        reply.content = to_text({"results": [{"label": "clause", "text": "see the contract"}], "status": "done"})
     elif fault in ("nul", "surrogate"):
         mark = "\x00" if fault == "nul" else "\ud800"
-        reply.content = as_text(_respelt(value, lambda s: s[: len(s) // 2] + mark + s[len(s) // 2 :]), escaped=True)
+        reply.content = to_text(_respell(value, lambda s: s[: len(s) // 2] + mark + s[len(s) // 2 :]), escaped=True)
     elif fault == "fabricated":
-        reply.content = as_text(_respelt(value, lambda s: s + INVENTED))
-    if asked.max_tokens is not None and reply.completion_tokens > asked.max_tokens:
-        reply.content, reply.finish_reason = (reply.content or "")[: asked.max_tokens * 4], "length"
+        reply.content = to_text(_respell(value, lambda s: s + INVENTED))
+    if request.max_tokens is not None and reply.completion_tokens > request.max_tokens:
+        reply.content, reply.finish_reason = (reply.content or "")[: request.max_tokens * 4], "length"
     return reply
 
 
-def _halved(value: Any) -> Any:
+def _halve(value: Any) -> Any:
     """Half of every list, rounded down."""
     if isinstance(value, dict):
-        return {name: _halved(part) for name, part in value.items()}
+        return {name: _halve(part) for name, part in value.items()}
     return value[: len(value) // 2] if isinstance(value, list) else value
 
 
-def _respelt(value: Any, spell: Callable[[str], str]) -> Any:
-    """Respells the first string under the key ``quote``, or where there is none the first string of all."""
-    new, done = _respelt_under("quote", value, spell)
-    return new if done else _respelt_under(None, value, spell)[0]
+def _respell(value: Any, spell: Callable[[str], str]) -> Any:
+    """Respell the first string under the key ``quote``, or where there is none the first string of all."""
+    respelt, changed = _respell_under("quote", value, spell)
+    return respelt if changed else _respell_under(None, value, spell)[0]
 
 
-def _respelt_under(key: str | None, value: Any, spell: Callable[[str], str]) -> tuple[Any, bool]:
+def _respell_under(key: str | None, value: Any, spell: Callable[[str], str]) -> tuple[Any, bool]:
     if isinstance(value, str):
         return (spell(value), True) if key is None else (value, False)
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, part in parts:
-        new, done = _respelt_under(None if name == key else key, part, spell)
-        if done:
+        respelt, changed = _respell_under(None if name == key else key, part, spell)
+        if changed:
             copy = value.copy()
-            copy[name] = new
+            copy[name] = respelt
             return copy, True
     return value, False
 
 
-def _usage(asked: Asked, reply: Reply) -> dict[str, Any]:
-    read, said = tokens(asked.text), reply.completion_tokens
+def _usage(request: ChatRequest, reply: Reply) -> dict[str, Any]:
+    prompt_tokens, completion_tokens = tokens(request.text), reply.completion_tokens
     return {
-        "prompt_tokens": read,
-        "completion_tokens": said,
-        "total_tokens": read + said,
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": prompt_tokens + completion_tokens,
         "prompt_tokens_details": {"cached_tokens": 0},
     }
 
 
-def completion(number: str, asked: Asked, reply: Reply) -> dict[str, Any]:
+def completion(number: str, request: ChatRequest, reply: Reply) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
     if reply.tool:
         function = {"name": reply.tool, "arguments": reply.content or ""}
-        called = {"id": f"call-{number}", "type": "function", "function": function}
-        message |= {"content": None, "tool_calls": [called]}
+        tool_call = {"id": f"call-{number}", "type": "function", "function": function}
+        message |= {"content": None, "tool_calls": [tool_call]}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish_reason}
-    return _envelope(number, asked, "chat.completion", [choice]) | {"usage": _usage(asked, reply)}
-
-
-def _envelope(number: str, asked: Asked, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"id": number, "object": kind, "created": int(time.time()), "model": asked.model, "choices": choices}
-
-
-def chunks(number: str, asked: Asked, reply: Reply) -> list[dict[str, Any]]:
-    text = reply.content or ""
-    pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
-    deltas: list[dict[str, Any]]
-    if reply.tool:
-        opened = {"index": 0, "id": f"call-{number}", "type": "function"}
-        deltas = [{"tool_calls": [opened | {"function": {"name": reply.tool, "arguments": ""}}]}]
-        deltas += [{"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in pieces]
-    else:
-        deltas = [{"refusal": reply.refusal}] if reply.refusal else [{"content": piece} for piece in pieces]
-    deltas = [{"role": "assistant", "content": None if reply.tool or reply.refusal else ""}, *deltas]
-
-    def chunk(delta: dict[str, Any], why: str | None) -> dict[str, Any]:
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": why}
-        return _envelope(number, asked, "chat.completion.chunk", [choice])
-
-    out = [*(chunk(delta, None) for delta in deltas), chunk({}, reply.finish_reason)]
-    if asked.include_usage:
-        out = [part | {"usage": None} for part in out]
-        out.append(_envelope(number, asked, "chat.completion.chunk", []) | {"usage": _usage(asked, reply)})
-    return out
+    return {
+        "id": number,
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": request.model,
+        "choices": [choice],
+        "usage": _usage(request, reply),
+    }

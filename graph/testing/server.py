@@ -1,29 +1,158 @@
-"""The scripted endpoint's HTTP/1.1 server: the chat-completions protocol, the faults, and the controls for tests."""
+"""The scripted endpoint's HTTP/1.1 server: the chat-completions protocol, the faults, and the controls for tests.
+
+Answers are never streamed. The log of calls is the witness of tests. Each call leaves two lines: ``received`` before
+anything else is done with it, and then ``answered`` or, when the client went away first or was cut off unserved,
+``disconnected``. A line ``reset`` parts what was counted before it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
+import re
 import socket
 import struct
+import tempfile
+import time
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-from graph.testing.answers import answer
-from graph.testing.call_log import Call, Endpoint
-from graph.testing.faults import Settings
-from graph.testing.replies import Reply, chunks, completion, error_body, shape
+from graph.testing.answers import ChatRequest, answer, read_request, tokens
+from graph.testing.faults import Plan, Settings, plan
+from graph.testing.replies import Reply, completion, error_body, shape
 
 MAX_BODY = 64 * 1024 * 1024
+
+_DOCUMENT = re.compile(
+    r'<document\s[^>\n]*?\bid="([^"\n]+)"|<passage\s[^>\n]*?\bdocument="([^"\n]+)"|^document(?:_id)?\s*[=:]\s*(\S+)',
+    re.I | re.M,
+)
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One chat-completions request on its way."""
+
+    id: str
+    request: ChatRequest
+    plan: Plan
+    timer: asyncio.TimerHandle | None = None
+
+
+class EndpointState:
+    """State that all connections share: the settings, the counters and the log."""
+
+    def __init__(self, settings: Settings, log: str | None) -> None:
+        self.first = self.settings = settings
+        self.rules = settings.rules()
+        self.number = 0
+        self.boot = f"{time.time_ns() // 1_000_000:x}"
+        self.file = open(log, "ab+", buffering=0) if log else tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        self.log = self.file.fileno()
+        self.log_from = os.fstat(self.log).st_size
+        self.in_flight = 0
+        self.waiting: dict[Call, Callable[[], None]] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        self.passes: Counter[str] = Counter()
+        self.tally: Counter[str] = Counter()
+        self.by_status: Counter[str] = Counter()
+        self.by_fault: Counter[str] = Counter()
+        self.max_in_flight = self.in_flight
+
+    def reset(self) -> None:
+        self.write(event="reset", t=time.time())
+        self.log_from = os.fstat(self.log).st_size
+        self.use(self.first)
+        self.clear()
+
+    def use(self, settings: Settings) -> None:
+        self.settings, self.rules = settings, settings.rules()
+
+    def release(self, match: str) -> None:
+        """Answer at once the waiting calls that have these words in their prompt."""
+        for call, send_answer in list(self.waiting.items()):
+            if match in call.request.text:
+                if call.timer:
+                    call.timer.cancel()
+                send_answer()
+
+    def write(self, **record: Any) -> None:
+        os.write(self.log, json.dumps(record, separators=(",", ":")).encode() + b"\n")
+
+    def receive(self, body: dict[str, Any], headers: dict[str, str]) -> Call:
+        request = read_request(body)
+        canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
+        digest = hashlib.sha256(canonical.encode()).hexdigest()
+        self.number += 1
+        number = f"chatcmpl-scripted-{self.boot}-{self.number}"
+        marked = _DOCUMENT.search(request.text)
+        self.write(
+            event="received",
+            id=number,
+            t=time.time(),
+            model=request.model,
+            sha256=digest,
+            document=marked[marked.lastindex or 0] if marked else None,
+            prompt_chars=len(request.text),
+            max_tokens=request.max_tokens,
+            idempotency_key=headers.get("idempotency-key"),
+        )
+        self.passes[digest] += 1
+        self.tally["received"] += 1
+        self.in_flight += 1
+        self.max_in_flight = max(self.max_in_flight, self.in_flight)
+        key = self.settings.key
+        authorized = key is None or headers.get("authorization") == f"Bearer {key}"
+        return Call(number, request, plan(request, authorized, digest, self.passes[digest], self.settings, self.rules))
+
+    def finish(self, call: Call, event: str, status: int, reply: Reply | None = None) -> None:
+        self.waiting.pop(call, None)
+        used = (tokens(call.request.text), reply.completion_tokens) if reply else (0, 0)
+        fault = call.plan.fault
+        self.write(
+            event=event,
+            id=call.id,
+            t=time.time(),
+            status=status,
+            fault=fault,
+            prompt_tokens=used[0],
+            completion_tokens=used[1],
+        )
+        self.in_flight -= 1
+        self.tally[event] += 1
+        self.tally["prompt_tokens"] += used[0]
+        self.tally["completion_tokens"] += used[1]
+        if event == "answered":
+            self.by_status[str(status)] += 1
+        if fault:
+            self.by_fault[fault] += 1
+
+    def counts(self) -> dict[str, Any]:
+        return {
+            **{name: self.tally[name] for name in ("received", "answered", "disconnected")},
+            "in_flight": self.in_flight,
+            "max_in_flight": self.max_in_flight,
+            "by_status": dict(self.by_status),
+            "by_fault": dict(self.by_fault),
+            "tokens": {"prompt": self.tally["prompt_tokens"], "completion": self.tally["completion_tokens"]},
+        }
+
+    def records(self) -> bytes:
+        return os.pread(self.log, os.fstat(self.log).st_size - self.log_from, self.log_from)
 
 
 class Connection(asyncio.Protocol):
     """One client's connection: requests one after another, kept alive."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: EndpointState) -> None:
         self.endpoint = endpoint
         self.transport: asyncio.Transport
         self.unread = bytearray()
@@ -84,6 +213,8 @@ class Connection(asyncio.Protocol):
                 body = json.loads(raw)
                 if not isinstance(body, dict):
                     raise ValueError("the body is no JSON object")
+                if body.get("stream"):
+                    raise ValueError("the scripted endpoint streams no answers")
                 self.call = call = endpoint.receive(body, headers)
             except (ValueError, TypeError, AttributeError, KeyError) as error:
                 return self._send_json(400, _invalid(f"We could not parse the request: {error}"))
@@ -136,20 +267,18 @@ class Connection(asyncio.Protocol):
             endpoint.finish(call, "answered", status)
             wait = call.plan.retry_after
             extra = () if wait is None else (f"Retry-After: {wait}",)
-            return self._send_json(status, error_body(status, fault, call.asked, endpoint.settings), call.id, extra)
-        value = call.plan.scripted if call.plan.has_script else answer(call.asked)
-        reply = shape(value, fault, call.asked)
+            return self._send_json(status, error_body(status, fault, call.request, endpoint.settings), call.id, extra)
+        value = call.plan.scripted if call.plan.has_script else answer(call.request)
+        reply = shape(value, fault, call.request)
         endpoint.finish(call, "answered", status, reply)
         if fault == "reset":
             self._cut()
-        elif call.asked.stream:
-            self._send_stream(call, reply, cut=fault == "truncated_stream")
         else:
-            body = json.dumps(completion(call.id, call.asked, reply)).encode()
+            body = json.dumps(completion(call.id, call.request, reply)).encode()
             self._send(200, body, "application/json", call.id, missing=64 if fault == "truncated_stream" else 0)
 
     def _cut(self) -> None:
-        """Closes the connection with a reset, as a crashed peer would."""
+        """Close the connection with a reset, as a crashed peer would."""
         self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
 
@@ -169,18 +298,6 @@ class Connection(asyncio.Protocol):
         if missing or self.last:
             self.transport.close()
 
-    def _send_stream(self, call: Call, reply: Reply, cut: bool) -> None:
-        events = [b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks(call.id, call.asked, reply)]
-        if cut:
-            del events[max(1, len(events) // 2) :]
-        else:
-            events.append(b"data: [DONE]\n\n")
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nx-request-id: {call.id}\r\n"
-        parts = b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events)
-        self.transport.write(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + parts + b"0\r\n\r\n")
-        if self.last:
-            self.transport.close()
-
 
 _PHRASES = {int(status): status.phrase for status in HTTPStatus}
 
@@ -190,12 +307,12 @@ def _invalid(message: str) -> dict[str, Any]:
 
 
 async def serve(settings: Settings, log: str | None, port: int, ready: Callable[[str], None], parent: int) -> None:
-    """Serves on loopback until the process that started it is gone.
+    """Serve on loopback until the process that started it is gone.
 
     The parent is watched by its id: a death signal from the kernel would already come when the thread that started
     this process ends, and an open pipe is kept open by any other child the parent has forked.
     """
-    endpoint = Endpoint(settings, log)
+    endpoint = EndpointState(settings, log)
     loop = asyncio.get_running_loop()
     orphaned = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Stand-ins for the system that hears of finished runs: one in process, one a real HTTP server on loopback.
+"""Stand-ins for the receiver of finished runs: one in process, one a real HTTP server on loopback.
 
 Both keep a log of every request, which is the witness, and take each key once; both fail where they are told to.
 """
@@ -23,40 +23,40 @@ FAULTS = ("hang", "reset", "reset_before", "lost", "400", "409", "429", "500", "
 
 
 class Receiver:
-    """What both have in common: the log, the keys, the faults that are played first, one a request."""
+    """The receiver behind both stand-ins: log, keys, and faults that are played first, one a request."""
 
     def __init__(self, faults: Iterable[str] = ()) -> None:
         self._lock = threading.Lock()
         self._faults: list[str] = []
         self.play(faults)
         self.log: list[dict[str, Any]] = []
-        """Every request: key, event, fault, and whether it was news."""
+        """Every request: key, event, fault, whether it was taken, and whether its key was news."""
 
     def play(self, faults: Iterable[str]) -> None:
-        """Put other faults in the place of what is left of the present ones."""
+        """Replace the rest of the present faults by others."""
         faults = list(faults)
         if unknown := [fault for fault in faults if fault not in FAULTS]:
             raise ValueError(f"no such fault: {unknown[0]} (known: {', '.join(FAULTS)})")
         self._faults = faults
 
     def receive(self, key: str, event: Mapping[str, Any]) -> str:
-        """Write a request down; returns the fault that it meets, or ""."""
+        """Log a request; return the fault that it meets, or ""."""
         with self._lock:
             fault = self._faults.pop(0) if self._faults else ""
-            taken = fault in ("", "reset", "lost")
-            news = taken and not any(one["key"] == key and one["taken"] for one in self.log)
-            self.log.append({"key": key, "event": dict(event), "fault": fault, "taken": taken, "news": news})
+            accepted = fault in ("", "reset", "lost")
+            first_time = accepted and not any(logged["key"] == key and logged["taken"] for logged in self.log)
+            self.log.append({"key": key, "event": dict(event), "fault": fault, "taken": accepted, "news": first_time})
             return fault
 
     @property
     def requests(self) -> Counter[str]:
         """How often each key came."""
-        return Counter(one["key"] for one in self.log)
+        return Counter(logged["key"] for logged in self.log)
 
     @property
     def taken(self) -> list[Mapping[str, Any]]:
         """The events that were taken, each once, in order."""
-        return [one["event"] for one in self.log if one["news"]]
+        return [logged["event"] for logged in self.log if logged["news"]]
 
 
 class MemoryWebhook(RetryingWebhook):
@@ -124,5 +124,7 @@ class ScriptedWebhook:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         self.stop()
