@@ -30,9 +30,9 @@ class InstrumentedArtifacts:
         with fault_point("artifact.size"):
             return await self.within.size(sha256)
 
-    async def lacking(self, wanted: Mapping[str, int]) -> list[str]:
+    async def lacking(self, sizes: Mapping[str, int]) -> list[str]:
         with fault_point("artifact.lacking"):
-            return await self.within.lacking(wanted)
+            return await self.within.lacking(sizes)
 
     def uri(self, sha256: str) -> str:
         return self.within.uri(sha256)

@@ -41,7 +41,6 @@ class ScriptedEndpoint:
         log: Path | str | None = None,
         port: int = 0,
         latency: float = 0.0,
-        latency_p95: float | None = None,
         seed: int = 0,
         faults: Mapping[str, float] | None = None,
         script: Sequence[Mapping[str, Any]] | None = None,
@@ -55,7 +54,6 @@ class ScriptedEndpoint:
         self._port = port
         settings: dict[str, Any] = {
             "latency": latency,
-            "latency_p95": latency_p95,
             "seed": seed,
             "faults": dict(faults or {}),
             "script": list(script or ()),
@@ -190,7 +188,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     settings: dict[str, Any] = {"faults": {}}
     if options.settings:
         settings |= json.load(sys.stdin) if options.settings == "-" else json.loads(Path(options.settings).read_text())
-    for name in ("latency", "latency_p95", "seed", "retry_after", "slow_seconds", "key", "context_tokens"):
+    for name in ("latency", "seed", "retry_after", "slow_seconds", "key", "context_tokens"):
         if getattr(options, name) is not None:
             settings[name] = getattr(options, name)
     for pair in options.fault:
@@ -207,8 +205,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scripted_endpoint", description="A stand-in for a paid model endpoint.")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--log", help="file the calls are written to, one JSON object a line")
-    parser.add_argument("--latency", type=float, help="seconds an answer takes (the median, with --latency-p95)")
-    parser.add_argument("--latency-p95", type=float, help="seconds 19 of 20 answers take at most, lognormal")
+    parser.add_argument("--latency", type=float, help="seconds an answer takes")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--fault", action="append", default=[], metavar="KIND=RATE", help=", ".join(sorted(FAULTS)))
     parser.add_argument("--script", help="JSON file with the list of rules")

@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field, replace
-from math import exp, log
-from statistics import NormalDist
 from typing import Any
 
 from graph.testing.answers import ChatRequest, tokens
@@ -74,7 +72,6 @@ class Settings:
     faults: dict[str, float] = field(default_factory=dict)
     script: tuple[dict[str, Any], ...] = ()
     latency: float = 0.0
-    latency_p95: float | None = None
     seed: int = 0
     retry_after: float | str | None = 1
     slow_seconds: float = 5.0
@@ -88,8 +85,6 @@ class Settings:
                 raise ValueError(f"the rate of {kind} isn't between 0 and 1: {rate}")
         if sum(self.faults.values()) > 1 + 1e-9:
             raise ValueError("the rates of the faults add up to more than 1")
-        if self.latency_p95 is not None and not 0 < self.latency <= self.latency_p95:
-            raise ValueError("latency_p95 asks for a latency above 0 and not above itself")
         self.rules()
 
     def rules(self) -> list[Rule]:
@@ -133,8 +128,8 @@ def plan(
 ) -> Plan:
     rule = next((r for r in rules if r.takes(request.text)), None) or Rule()
     scripted = rule.fault or rule.status or rule.respond is not _ABSENT
-    draws = hashlib.sha256(f"{settings.seed}:{digest}:{attempt_number}".encode()).digest()
-    fault = rule.fault if scripted else _draw_fault(settings.faults, int.from_bytes(draws[:8], "big") / 2**64)
+    draw = hashlib.sha256(f"{settings.seed}:{digest}:{attempt_number}".encode()).digest()
+    fault = rule.fault if scripted else _draw_fault(settings.faults, int.from_bytes(draw[:8], "big") / 2**64)
     if not authorized:
         fault = "401"
     elif settings.models and request.model not in settings.models:
@@ -142,7 +137,7 @@ def plan(
     elif settings.context_tokens is not None and tokens(request.text) > settings.context_tokens:
         fault = "400"
     status = rule.status or ERROR_STATUS.get(fault or "", 200)
-    delay = _latency(settings, (int.from_bytes(draws[8:16], "big") + 0.5) / 2**64)
+    delay = settings.latency
     if fault == "slow":
         delay = settings.slow_seconds
     elif status >= 400 or fault == "reset_before":
@@ -167,10 +162,3 @@ def _draw_fault(rates: dict[str, float], point: float) -> str | None:
 
 def _whole_number(wait: float | str | None) -> float | str | None:
     return int(wait) if isinstance(wait, float) and wait.is_integer() else wait
-
-
-def _latency(settings: Settings, point: float) -> float:
-    if settings.latency_p95 is None or settings.latency <= 0:
-        return settings.latency
-    spread = log(settings.latency_p95 / settings.latency) / NormalDist().inv_cdf(0.95)
-    return settings.latency * exp(spread * NormalDist().inv_cdf(min(max(point, 1e-9), 1 - 1e-9)))

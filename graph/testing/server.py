@@ -55,7 +55,6 @@ class EndpointState:
         self.boot = f"{time.time_ns() // 1_000_000:x}"
         self.file = open(log, "ab+", buffering=0) if log else tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self.log = self.file.fileno()
-        self.log_from = os.fstat(self.log).st_size
         self.in_flight = 0
         self.waiting: dict[Call, Callable[[], None]] = {}
         self.clear()
@@ -69,7 +68,6 @@ class EndpointState:
 
     def reset(self) -> None:
         self.write(event="reset", t=time.time())
-        self.log_from = os.fstat(self.log).st_size
         self.use(self.first)
         self.clear()
 
@@ -145,9 +143,6 @@ class EndpointState:
             "tokens": {"prompt": self.tally["prompt_tokens"], "completion": self.tally["completion_tokens"]},
         }
 
-    def records(self) -> bytes:
-        return os.pread(self.log, os.fstat(self.log).st_size - self.log_from, self.log_from)
-
 
 class Connection(asyncio.Protocol):
     """One client's connection: requests one after another, kept alive."""
@@ -219,16 +214,8 @@ class Connection(asyncio.Protocol):
             except (ValueError, TypeError, AttributeError, KeyError) as error:
                 return self._send_json(400, _invalid(f"We could not parse the request: {error}"))
             self._begin(call)
-        elif (method, path) == ("GET", "/v1/models"):
-            names = endpoint.settings.models or ("scripted-1",)
-            listed = [{"id": n, "object": "model", "created": 0, "owned_by": "scripted"} for n in names]
-            self._send_json(200, {"object": "list", "data": listed})
-        elif (method, path) == ("GET", "/healthz"):
-            self._send_json(200, {"status": "ok"})
         elif (method, path) == ("GET", "/_counts"):
             self._send_json(200, endpoint.counts())
-        elif (method, path) == ("GET", "/_log"):
-            self._send(200, endpoint.records(), "application/x-ndjson")
         elif (method, path) == ("POST", "/_reset"):
             endpoint.reset()
             self._send_json(200, {"reset": True})

@@ -28,7 +28,7 @@ class PlainPool:
     async def process(
         self,
         run: Run,
-        wanted: Sequence[int],
+        ordinals: Sequence[int],
         following: Following,
         work: Work,
         on_done: Callable[[int], None],
@@ -41,7 +41,9 @@ class PlainPool:
         """See nodes.ports.Pool; `following` is not called, and late documents are cancelled."""
         pool = ReadAhead()
         try:
-            return await pool.process(run, wanted, _no_ordinals, work, on_done, stop, ahead=ahead, wait=wait, lane=lane)
+            return await pool.process(
+                run, ordinals, _no_ordinals, work, on_done, stop, ahead=ahead, wait=wait, lane=lane
+            )
         finally:
             await pool.aclose()
 
@@ -93,7 +95,7 @@ class ReadAhead:
     async def process(
         self,
         run: Run,
-        wanted: Sequence[int],
+        ordinals: Sequence[int],
         following: Following,
         work: Work,
         on_done: Callable[[int], None],
@@ -110,8 +112,10 @@ class ReadAhead:
             self._lane, self._done = lane, set()
             self._ahead = deque(await following())
         self._work, self._on_done, self._limit = work, on_done, run.settings.concurrency + ahead
-        self._missing = set(wanted) - self._done
-        self._queue = deque(ordinal for ordinal in wanted if ordinal in self._missing and ordinal not in self._running)
+        self._missing = set(ordinals) - self._done
+        self._queue = deque(
+            ordinal for ordinal in ordinals if ordinal in self._missing and ordinal not in self._running
+        )
         self._open, self._error, self._stop = True, None, stop
         clock = asyncio.get_running_loop().time
         self._last = clock()
