@@ -44,7 +44,7 @@ class DrillHome:
         return await asyncio.to_thread(_rows, self.url, query)
 
     async def call_keys(self) -> list[str]:
-        """Keys of the calls in the order in which they reached the endpoint; without an endpoint, as they were begun."""
+        """Keys of the calls in the order in which they reached the endpoint; without one, as they were begun."""
         if self.endpoint is not None:
             calls = await asyncio.to_thread(self.endpoint.calls, "received")
             return [str(call["idempotency_key"]) for call in calls]

@@ -21,7 +21,7 @@ class Kill:
     command: str
     """Which command of the job dies."""
     place: str
-    """Fault point, side, how often it had been passed, and the delay after it: see graph.runtime.fault_points.dying_at."""
+    """Fault point, side, times passed before, and the delay after it: see graph.runtime.fault_points.dying_at."""
 
     @property
     def delayed(self) -> bool:

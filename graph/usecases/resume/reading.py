@@ -146,8 +146,8 @@ async def _restore_inputs(container: Container, run: Run, playbook: str, passwor
 def _unrestorable(run: Run, name: str, playbook: str) -> ArtifactMissing:
     label, source = ("playbook", playbook) if name == "playbook" else ("list of documents", run.source)
     return ArtifactMissing(
-        f"The {label} that run {run.name or run.thread_id} froze (artifact {run.artifacts.get(name, '')[:12]}) is lost, "
-        f"and {' and '.join(source.split(chr(10)))} is not what it was: restore the artifacts, or start a new run."
+        f"The {label} that run {run.name or run.thread_id} froze (artifact {run.artifacts.get(name, '')[:12]}) is lost"
+        f", and {' and '.join(source.split(chr(10)))} is not what it was: restore the artifacts, or start a new run."
     )
 
 
