@@ -1,4 +1,4 @@
-"""The options of a run: what a caller may give, in which type and within which limits, in one place for all surfaces."""
+"""The options of a run: what a caller may give, with its type and its limits, in one place for all surfaces."""
 
 from __future__ import annotations
 
