@@ -59,7 +59,7 @@ class Result:
     place: str
     """Where it was to die: command, fault point, side, how often that had been passed, and the delay after it."""
     killed: bool
-    """It did die there; a place whose turn depends on timing may not be reached as often again."""
+    """Whether it did die there; a place whose turn depends on timing may not be reached as often again."""
     resumed_at: str
     """Node with which the resume began; start when there was nothing to resume yet."""
     made_again: int
@@ -67,11 +67,11 @@ class Result:
     lost: int
     """Calls that were in flight at the kill and were made once more."""
     in_flight: int
-    """How many can have been in flight: the concurrency."""
+    """Most calls that can have been in flight: the concurrency."""
     doubled: int
     """Effects done more than once, or left undone: must be 0."""
     differences: tuple[str, ...]
-    """What is not as in the undisturbed run; times and new ids do not count."""
+    """Names of results unlike those of the undisturbed run; times and new ids do not count."""
     seconds: float
 
     @property
@@ -93,7 +93,7 @@ class Drill:
 
     @property
     def places(self) -> Counter[str]:
-        """How often the undisturbed run passed each place."""
+        """Passings of the undisturbed run, counted by place."""
         return Counter(place for command in COMMANDS for place in self.passed[command])
 
     async def undisturbed(self) -> None:

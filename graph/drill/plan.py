@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 COMMANDS = ("start", "resume")
-"""Of the job, in their order: up to the gate, and from it to the end."""
+"""Commands of the job, in their order: up to the gate, and from it to the end."""
 
 LONGEST_DELAY = 0.5
 """Seconds after a passing within which a kill at a random moment falls."""

@@ -50,7 +50,7 @@ class Receiver:
 
     @property
     def requests(self) -> Counter[str]:
-        """How often each key came."""
+        """Requests counted by key."""
         return Counter(logged["key"] for logged in self.log)
 
     @property

@@ -37,7 +37,7 @@ class RateLimit:
     def __init__(self, rates: Rates) -> None:
         self.rates = rates
         self.quiet_until = 0.0
-        """By the clock of the event loop: no call is made before."""
+        """Time of the event loop before which no call is made."""
         self._refused = 0
         self._busy = 0
         self._turns: deque[_Turn] = deque()

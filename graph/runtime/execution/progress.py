@@ -121,7 +121,7 @@ class OldestCall(TypedDict):
 
 
 class Progress(TypedDict):
-    """How far a run is, at what pace, and what it does now; JSON-plain."""
+    """Progress of a run, its pace, and its oldest call in flight; JSON-plain."""
 
     documents: DocumentProgress
     pages: PageProgress

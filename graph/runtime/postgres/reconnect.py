@@ -44,7 +44,7 @@ class OutageNotice:
     since: datetime
     """When it was first missed, UTC."""
     seconds: float
-    """How long it is waited for at most; how long it was away once it is back."""
+    """Longest wait for the server; once it is back, the time that it was away."""
 
     def sentence(self) -> str:
         """Describe the outage for people in one line."""
