@@ -131,7 +131,9 @@ class Driver:
             elif mode == "updates" and isinstance(chunk, Mapping):
                 for node, changes in chunk.items():
                     if isinstance(changes, Mapping) and "headline" in changes:
-                        on_event({"event": "step", "step": node, "headline": changes["headline"]})
+                        # A step that closes a batch says so by the number of batches that are closed.
+                        closed = changes.get("batch_index")
+                        on_event({"event": "step", "step": node, "headline": changes["headline"], "closed": closed})
 
 
 def compile_graph(services: Services, saver: BaseCheckpointSaver[str]) -> Compiled:

@@ -109,7 +109,7 @@ class Progress:
 
     def _on_step(self, event: Mapping[str, Any]) -> None:
         step, headline = str(event["step"]), one_line(str(event["headline"]), 300)
-        if self._bar is not None and step == "extract" and headline.startswith("extract: batch"):
+        if self._bar is not None and event.get("closed") is not None and step == "extract":
             return  # the bar shows it
         if step not in ("ingest", "extract"):
             self._close()
