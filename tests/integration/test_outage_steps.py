@@ -74,7 +74,7 @@ async def test_every_statement_whose_acknowledgement_is_lost_is_repeated_without
             run_once, through_once = Database._run, InstrumentedSaver._through
 
             async def sent_twice(self: Database, query: str, values: Any, one: Any = run_once) -> Any:
-                await self._sent(query, values)
+                await self._send(query, values)
                 return await one(self, query, values)
 
             async def through_twice(self: InstrumentedSaver, name: str, work: Any, one: Any = through_once) -> Any:
