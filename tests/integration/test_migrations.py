@@ -11,7 +11,7 @@ from paths import ROOT
 from processes import PATIENCE, environment
 
 from graph import Reprise
-from graph.runtime.postgres.migrations import known, migrate, require_current
+from graph.runtime.postgres.migrations import migrate, require_current, step_names
 from nodes.domain.shared.errors import SchemaOutdated
 
 
@@ -33,8 +33,8 @@ def test_six_processes_migrate_a_fresh_database_at_once_and_all_are_fine(empty_d
     ]
     ends = [process.communicate(timeout=PATIENCE) for process in processes]
     assert [process.returncode for process in processes] == [0] * 6, ends
-    assert sorted(out.strip() for out, _ in ends) == sorted([str(known())] + ["[]"] * 5)
-    assert number(empty_database, "SELECT count(*) FROM reprise.migrations") == len(known())
+    assert sorted(out.strip() for out, _ in ends) == sorted([str(step_names())] + ["[]"] * 5)
+    assert number(empty_database, "SELECT count(*) FROM reprise.migrations") == len(step_names())
 
 
 async def test_migrating_again_changes_nothing(database: str) -> None:
@@ -44,9 +44,9 @@ async def test_migrating_again_changes_nothing(database: str) -> None:
 async def test_each_step_after_the_other_gives_the_same_schema_as_all_at_once(
     empty_database: str, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    every = known()
+    every = step_names()
     for length in range(1, len(every) + 1):
-        monkeypatch.setattr("graph.runtime.postgres.migrations.known", lambda length=length: every[:length])
+        monkeypatch.setattr("graph.runtime.postgres.migrations.step_names", lambda length=length: every[:length])
         await migrate(empty_database)
     query = """SELECT table_schema, table_name, column_name, data_type, column_default, is_nullable
                  FROM information_schema.columns WHERE table_schema IN ('public', 'reprise') ORDER BY 1, 2, 3"""
